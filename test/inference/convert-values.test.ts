@@ -22,6 +22,8 @@ import { WrongTypeError } from '../../src/text/typed-reader.ts'
 interface Conversion {
   name: string
   given: fc.Arbitrary<object>
+  /** Further fields of a request. Most are refused, and a refusal says nothing of the others. */
+  rare?: Record<string, fc.Arbitrary<unknown>>
   /** @param note notes what was dropped, for the client to be told */
   convert(given: object, note: (path: string) => void): unknown
   dropped: ReadonlyArray<readonly [path: RegExp, reason: string]>
@@ -248,28 +250,69 @@ const responsesRequest = some(
   ['input'],
 )
 
+/** A request with at most one of its rare fields. */
+const withRare = ({ given, rare }: Conversion): fc.Arbitrary<object> =>
+  given.chain((request) =>
+    fc
+      .option(
+        fc.oneof(one({}), ...Object.entries(rare ?? {}).map(([name, value]) => value.map((one) => ({ [name]: one })))),
+      )
+      .map((field) => ({ ...request, ...field })),
+  )
+const located = fc.record({ type: one('approximate'), city: mark })
+const rareOfChat = {
+  n: count,
+  presence_penalty: share,
+  frequency_penalty: share,
+  logit_bias: fc.record({ of: count }),
+  max_completion_tokens: count,
+  safety_identifier: mark,
+  verbosity: mark,
+  top_logprobs: count,
+  top_k: count,
+  prediction: fc.record({ type: one('content'), content: mark }),
+  web_search_options: fc.record({ user_location: fc.record({ type: one('approximate'), approximate: located }) }),
+  audio: fc.record({ voice: mark, format: one('wav') }),
+  prompt_cache_retention: mark,
+  invented: fc.record({ of: mark }),
+}
+const rareOfMessages = {
+  top_k: count,
+  mcp_servers: few(fc.record({ type: one('url'), url, name: mark })),
+  container: mark,
+  inference_geo: mark,
+  speed: mark,
+  context_management: fc.record({ edits: few(fc.record({ type: mark })) }),
+  invented: fc.record({ of: mark }),
+}
+const rareOfResponses = {
+  prompt: fc.record({ id: mark, variables: fc.record({ of: mark }) }),
+  truncation: mark,
+  prompt_cache_retention: mark,
+  presence_penalty: share,
+  context_management: few(fc.record({ type: one('compaction'), compact_threshold: count })),
+  invented: fc.record({ of: mark }),
+}
+
 const requests: Conversion[] = [
   {
     name: 'chat completions to Messages',
     given: chatRequest,
-    convert: (given) => toMessagesFromChat(given as never),
+    rare: rareOfChat,
+    convert: (given, note) => toMessagesFromChat(given as never, note),
     dropped: [
       [/^messages\.\d+\.name$/, 'Messages has no names of participants'],
       [/^messages\.\d+\.reasoning_content$/, 'no other provider can read the thoughts of an earlier answer'],
       [/^messages\.\d+\.content\.\d+\.image_url\.detail$/, 'Messages has no detail of images'],
-      [/^(?:seed|service_tier|prompt_cache_key)$/, 'about repeating, routing and caching, not about the question'],
-      [/^metadata\b/, 'for the storage of the provider; Messages keeps a user id alone'],
       [/^response_format\.json_schema\.(?:name|description)$/, 'Messages takes the schema alone'],
     ],
   },
   {
     name: 'Messages to chat completions',
     given: messagesRequest,
-    convert: (given) => toChatFromMessages(given as never),
+    rare: rareOfMessages,
+    convert: (given, note) => toChatFromMessages(given as never, note),
     dropped: [
-      [/\.(?:thinking|signature)$/, 'no other provider can read the thoughts of an earlier answer'],
-      [/^thinking\b/, 'a setting of models of Anthropic'],
-      [/^service_tier$/, 'tiers have other names elsewhere'],
       [/\.citations\b/, 'citations of an earlier answer repeat its sources'],
       [/\.source\.media_type$/, 'a text document has no type in chat completions'],
     ],
@@ -277,14 +320,12 @@ const requests: Conversion[] = [
   {
     name: 'Responses to chat completions',
     given: responsesRequest,
-    convert: (given) => toChatRequest(given as never),
+    rare: rareOfResponses,
+    convert: (given, note) => toChatRequest(given as never, null, note),
     dropped: [
       [/^input\.\d+\.(?:id|summary)\b/, 'ids of stored items, and thoughts that only their provider reads'],
       [/\.annotations\b/, 'citations of an earlier answer repeat its sources'],
-      [/^metadata\b/, 'for the storage of the provider, which keeps no fallback'],
-      [/^max_tool_calls$/, 'limits built-in tools, which chat completions has not'],
       [/^reasoning\.summary$/, 'chat completions gives thoughts as they are'],
-      [/^tools\.\d+\.user_location\b/, 'of a built-in tool, which is left out'],
       [/\.detail$/, 'of an image that is a placeholder'],
     ],
   },
@@ -592,11 +633,11 @@ const isWithin = (one: string, other: string) => `${one}.`.startsWith(`${other}.
 
 describe('every marked value of a valid request or answer', () => {
   for (const conversion of [...requests, ...answers]) {
-    const { name, given, convert, dropped } = conversion
+    const { name, convert, dropped } = conversion
     it(`arrives or is refused by name: ${name}`, () => {
       const seen = new Set<RegExp>()
       fc.assert(
-        fc.property(given, (sent) => {
+        fc.property(withRare(conversion), (sent) => {
           const result = refusedBy((note) => convert(structuredClone(sent), note))
           if ('path' in result) {
             const paths = [...pathsIn(sent)].map(([path]) => path.join('.'))

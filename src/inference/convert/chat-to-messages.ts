@@ -35,7 +35,7 @@ const REFUSED: ReadonlyArray<readonly [name: string, harmless: (value: unknown) 
 /** Fields that are converted, refused, or say how the answer is delivered. */
 const READ: ReadonlySet<string> = new Set([
   ...['model', 'stream', 'stream_options', 'messages', 'temperature', 'top_p', 'stop', 'user', 'safety_identifier'],
-  ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'top_logprobs', 'reasoning_effort'],
+  ...['response_format', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning_effort'],
   ...limitsAt('/chat/completions'),
   ...OWN,
   ...REFUSED.map(([name]) => name),
@@ -76,15 +76,16 @@ export function toMessagesFromChat(
   const format = read.fields(given.response_format, 'response_format')
   if (typeof temperature === 'number' && temperature > HIGHEST_TEMPERATURE) note('temperature', 'lowered')
   // Exactly the names that count as the limit elsewhere: the reservation for the answer relies on them.
-  const limits = limitsAt('/chat/completions').map((name) => given[name] ?? null)
+  const [limit, ...others] = limitsAt('/chat/completions').filter((name) => (given[name] ?? null) !== null)
+  for (const name of others) if (given[name] !== given[limit as string]) note(name, 'dropped')
   const converted: Fields = {
-    [CHAT_LIMIT]: limits.find((limit) => limit !== null) ?? longest,
+    [CHAT_LIMIT]: limit === undefined ? longest : given[limit],
     system: instructionsOf(messages, format, note),
     messages: toTurns(messages, note),
     temperature: typeof temperature === 'number' ? Math.min(temperature, HIGHEST_TEMPERATURE) : temperature,
     top_p: given.top_p,
     stop_sequences: typeof stop === 'string' ? [stop] : stop,
-    metadata: userOf(given),
+    metadata: userOf(given, note),
     output_config: outputConfig(format),
     ...messagesTools(given),
     ...Object.fromEntries(OWN.map((name) => [name, given[name]])),
@@ -233,8 +234,11 @@ function toInput(args: unknown, path: string): Fields {
 /** Call ids in Messages contain only letters, digits, `_` and `-`. */
 const toolId = (id: unknown, path: string): string => read.text(id, path).replace(/[^\w-]/g, '_')
 
-function userOf({ user, safety_identifier }: Fields): Fields | undefined {
-  const known = read.optionalText(user, 'user') ?? read.optionalText(safety_identifier, 'safety_identifier')
+function userOf({ user, safety_identifier }: Fields, note: Note): Fields | undefined {
+  const named = read.optionalText(user, 'user')
+  const identified = read.optionalText(safety_identifier, 'safety_identifier')
+  if (named !== undefined && identified !== undefined && identified !== named) note('safety_identifier', 'dropped')
+  const known = named ?? identified
   return known === undefined ? undefined : { user_id: known }
 }
 
