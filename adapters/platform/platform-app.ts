@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { OWN_VERSIONS } from '../../src/inference/api/gemini-endpoints.ts'
+import { watchHeartbeats } from '../../src/inference/relay/held-receiver.ts'
 import { consoleRoutes, isConsolePath } from '../console/routes.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
@@ -87,6 +88,7 @@ function paymentsFor(
 ): MiddlewareHandler<Frame> {
   return paymentGate({
     payments,
+    heartbeat: watchHeartbeats(),
     price: () => payments.amount,
     async keyed(c) {
       const identity = await keyHolder(c, gateway)

@@ -12,6 +12,7 @@ import { Config } from '../../src/config/config-schema.ts'
 import { createLog } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { createKeys } from '../../src/identity/keys.ts'
+import { watchHeartbeats } from '../../src/inference/relay/held-receiver.ts'
 import { loadMethods } from '../../src/payments/methods.ts'
 import { paymentSettings } from '../../src/payments/payment-settings.ts'
 import { createPayments, type FailedPayment, type Payments } from '../../src/payments/payments.ts'
@@ -68,7 +69,13 @@ export async function startPaidApp(
   app.use(frame({ keys, scope: 'platform', hosts: hostRules('127.0.0.1', [], []), open: () => true }))
   app.use(
     '/v1/*',
-    paymentGate({ payments, price: () => settings.amount, keyed: async () => null, check: async () => {} }),
+    paymentGate({
+      payments,
+      price: () => settings.amount,
+      keyed: async () => null,
+      check: async () => {},
+      heartbeat: watchHeartbeats(),
+    }),
   )
   app.use('/v1/*', async (_, next) => {
     served += 1

@@ -4,7 +4,10 @@ import { type Identity, identityWithoutKey } from '../../../src/identity/keys.ts
 import type { Payment, Taken, Terms } from '../../../src/payments/payment.ts'
 import type { Payments } from '../../../src/payments/payments.ts'
 import { type Micros, toUsd } from '../../../src/text/money.ts'
+import type { SilenceWatch } from '../../../src/wire/silence.ts'
 import type { Frame, FrameContext } from '../../web/frame-context.ts'
+import { ALREADY_SENT } from '../../web/http-receiver.ts'
+import { earlyStream } from './early-stream.ts'
 
 /** Dependencies of a payment gate. */
 export interface PaymentGateDeps {
@@ -15,13 +18,15 @@ export interface PaymentGateDeps {
   keyed: (c: FrameContext) => Promise<Identity | null>
   /** Refuses a request that could not be served, before it is paid. @throws GazewayError the refusal */
   check: (c: FrameContext) => Promise<void>
+  /** Schedules what the clients of streams hear while a payment settles. */
+  heartbeat: SilenceWatch
 }
 
 /**
  * Admits a request with a key or a payment (MPP: HTTP 402 and the `Payment` scheme). The payment is then its
  * credential. A paid request that fails is credited to the payer, unless it failed because its client disconnected.
  */
-export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps): MiddlewareHandler<Frame> {
+export function paymentGate({ payments, price, keyed, check, heartbeat }: PaymentGateDeps): MiddlewareHandler<Frame> {
   return async (c, next) => {
     const identity = await keyed(c)
     if (identity) {
@@ -33,7 +38,15 @@ export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps):
     const scope = `${c.req.method} ${c.req.path}`
     const description = `One request to ${c.req.path} (${toUsd(amount)} USD)`
     const terms = { amount, scope, description }
-    const payment = await takePayment(c, payments, terms, fromCreditFirst(payments))
+    const early = earlyStream(c, heartbeat)
+    let payment: Payment
+    try {
+      payment = await takePayment(c, payments, terms, fromCreditFirst(payments)).finally(early.release)
+    } catch (error) {
+      if (!early.fail(error)) throw error
+      c.error = error as Error
+      return ALREADY_SENT
+    }
     c.set('identity', payerIdentity(payment))
     c.set('paid', {
       confirm: () => payments.confirm(payment),
@@ -41,6 +54,7 @@ export function paymentGate({ payments, price, keyed, check }: PaymentGateDeps):
       served: () => payments.served(payment),
     })
     await next()
+    if (c.error !== undefined) early.fail(c.error)
     if (failed(c)) return payments.credit(payment)
     const { headersSent } = c.env.outgoing
     if ((await payments.served(payment)) || headersSent) return
@@ -80,8 +94,12 @@ export async function takePayment(
   return payment
 }
 
-/** Sets headers on the Node reply, because forwarded replies are written there as well. */
+/**
+ * Sets headers on the Node reply, because forwarded replies are written there as well. A stream that has begun gets the
+ * receipt in a comment.
+ */
 export function putReceipt({ env: { outgoing } }: FrameContext, receipt: string): void {
+  if (outgoing.headersSent) return void outgoing.write(`: payment-receipt=${receipt}\n\n`)
   outgoing.setHeader('payment-receipt', receipt)
   outgoing.setHeader('cache-control', 'private')
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { GazewayError } from '../../../src/errors.ts'
 import type { Exchange, Headers } from '../../../src/inference/relay/exchange.ts'
 import { serviceStopping } from '../../../src/wire/stopping.ts'
+import { lateReply } from './late-reply.ts'
 import { noReply } from './no-reply.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'
 import { replyHeaders } from './proxy-headers.ts'
@@ -48,6 +49,8 @@ export function createDelivery(
 ): Delivery {
   let exchange: Exchange | undefined
   let events: PassedEvents | null = null
+  /** The rest of a stream that has begun before its reply. Null for any other. */
+  const late = outgoing.headersSent ? lateReply(request.path, requestId) : null
   let isOpen = true
   const pace = clientPace(outgoing, stallMs, () => exchange)
 
@@ -55,7 +58,7 @@ export function createDelivery(
     isOpen = false
     pace.stop()
     stopping.removeEventListener('abort', stop)
-    done.resolve(error ?? events?.reported() ?? null)
+    done.resolve(error ?? late?.reported() ?? events?.reported() ?? null)
   }
   const gone = () => {
     if (!outgoing.writableFinished) exchange?.abort()
@@ -63,6 +66,7 @@ export function createDelivery(
   }
   function fail(error: Error): void {
     if (!outgoing.headersSent && !outgoing.destroyed) done.reject(noReply(error))
+    else if (late !== null && events === null) outgoing.end(late.fail(noReply(error)))
     // Too late for another status. Ending the connection shows the client that the reply is incomplete.
     else outgoing.destroy(error)
     settle(null)
@@ -89,19 +93,22 @@ export function createDelivery(
   return {
     isOpen: () => isOpen,
     begin(status, headers) {
+      if (late?.isWhole(status, headers)) return
+      events = watchEvents(request, headers, requestId)
+      if (late !== null) return
       outgoing.writeHead(status, replyHeaders(headers, requestId))
       outgoing.flushHeaders()
-      events = watchEvents(request, headers, requestId)
     },
     write(chunk) {
+      if (late?.take(chunk)) return
       events?.observe(chunk)
       pace.write(chunk)
     },
     end() {
-      outgoing.end()
+      outgoing.end(late?.end())
       settle(null)
     },
-    reported: () => events?.reported() ?? null,
+    reported: () => late?.reported() ?? events?.reported() ?? null,
     fail,
     giveUp,
     comesFrom(from) {
