@@ -1,4 +1,5 @@
 import type { CallContext } from '../../src/calls/call-record.ts'
+import { tagsIn } from '../../src/calls/call-tags.ts'
 import { sessionOf } from '../../src/inference/session/session.ts'
 import { serviceStopping } from '../../src/wire/stopping.ts'
 import { addressOf } from '../web/client-address.ts'
@@ -31,6 +32,7 @@ export function callContext(c: FrameContext, callerId: string, stopping: AbortSi
     address: addressOf(incoming),
     signal: ending.signal,
     session: sessionOf(incoming.headers),
+    tags: tagsIn(incoming.headers['x-gazeway-tags']),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }
 }

@@ -16,6 +16,7 @@ import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
 import { statusOf } from './call-status.ts'
+import { tagsOf } from './call-tags.ts'
 import { type FILTER_COLUMNS, readTotals } from './call-totals.ts'
 
 /** Largest content in a list, in bytes. A single call is shown in full. */
@@ -101,7 +102,9 @@ function meeting(calls: Selected, { session, status, path, caller_id, models, fr
 /** Finds one call. Null when the trail does not contain it. */
 export async function findCall({ db }: Store, callId: string): Promise<CallRecord | null> {
   const row = await db.selectFrom('calls').selectAll().where('call_id', '=', callId).executeTakeFirst()
-  return row ? toRecord(row) : null
+  if (row === undefined) return null
+  const tags = await tagsOf(db, callId)
+  return { ...toRecord(row), ...(tags.length > 0 && { tags }) }
 }
 
 type Selected = SelectQueryBuilder<Schema, 'calls', object>

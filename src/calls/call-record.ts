@@ -46,6 +46,7 @@ export const CallRecord = z.object({
   ),
   provider_key: z.string().nullable().describe("The provider's id of its key (key_id); null: unknown"),
   ...CallSession.shape,
+  tags: z.array(z.string()).optional().describe('As the header x-gazeway-tags says; not in lists'),
   error: z.string().nullable(),
   changed: z.array(z.string()).optional().describe('Changes of the request for the upstream, as `top_k=dropped`'),
   content: z.unknown().optional().describe('Request and answer; only if audit.store_content is on'),
@@ -61,6 +62,8 @@ export interface CallContext {
   address?: string | null | undefined
   /** Session that the call belongs to, as its client says. */
   session?: CallSession | undefined
+  /** Tags of the request, at most ten. */
+  tags?: readonly string[] | undefined
   /** Turn and folder as the client says, in JSON: `x-codex-turn-metadata` of Codex. */
   turnMetadata?: string | undefined
   /** True when the caller of this function charges for the call itself. */

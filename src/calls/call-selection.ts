@@ -5,6 +5,7 @@ import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { FIGURES } from './call-figures.ts'
+import { GROUPINGS, SessionGroupBy } from './call-groups.ts'
 import { UNLISTED, UNLISTED_AS } from './call-status.ts'
 import { FILTER_COLUMNS } from './call-totals.ts'
 
@@ -19,10 +20,11 @@ const OF_CALL = sql.join(
 )
 
 /** Dimensions that statistics can be grouped by. */
-export const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status'])
+export const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status', ...SessionGroupBy.options])
 /** Groupings of charts. Hours as well: a day is too coarse for today. */
 export const ChartGroupBy = z.enum([...GroupBy.options, 'hour'])
 export type ChartGroupBy = z.infer<typeof ChartGroupBy>
+type SumGroupBy = Exclude<ChartGroupBy, SessionGroupBy>
 
 /** Selects calls. `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
 export interface CallSelection {
@@ -51,7 +53,7 @@ export async function countCalls(store: Store, selection: CallSelection): Promis
 }
 
 /** Sums a selection in one statement, so that counts being folded into sums are read exactly once. */
-export async function summedRows(store: Store, selection: CallSelection, groupBy?: ChartGroupBy): Promise<SummedRow[]> {
+export async function summedRows(store: Store, selection: CallSelection, groupBy?: SumGroupBy): Promise<SummedRow[]> {
   const keys = {
     model: sql`model`,
     caller: sql`caller_id`,
@@ -71,6 +73,22 @@ export async function summedRows(store: Store, selection: CallSelection, groupBy
   return rows
 }
 
+/** Sums the kept calls of a selection by what their sessions worked on; all together without a grouping. */
+export async function sessionRows(
+  store: Store,
+  selection: CallSelection,
+  groupBy: SessionGroupBy | null,
+): Promise<SummedRow[]> {
+  const { joins, key } = groupBy === null ? { joins: sql``, key: sql`''` } : GROUPINGS[groupBy]
+  const { from, to } = selection
+  const { rows } = await sql<SummedRow>`
+    select key, status, ${SUMS}, '[' || latency_bucket || ',' || sum(calls) || ']' as latencies
+    from (select ${key} as key, calls.status, calls.latency_bucket, ${OF_CALL} from calls ${joins}
+      where ${between('calls.at', from, to)} ${dimensions(selection, 'calls.')}) as counted
+    group by 1, 2, latency_bucket`.execute(store.reads)
+  return rows
+}
+
 /**
  * Sources of a selection:
  * - sums of the whole hours and days in its range, and the counts not yet folded into them;
@@ -78,7 +96,7 @@ export async function summedRows(store: Store, selection: CallSelection, groupBy
  *
  * A cut hour whose calls are pruned counts in full, since only its sum is left.
  */
-function sources(engine: Engine, selection: CallSelection, groupBy?: ChartGroupBy) {
+function sources(engine: Engine, selection: CallSelection, groupBy?: SumGroupBy) {
   const { from, to } = selection
   const timeOf = groupBy === 'hour' ? utcHour : utcDate
   const { hours, days } = levels(selection, groupBy)
@@ -159,13 +177,14 @@ function startOf(spanMs: number, time: string, later = 0): string {
   return toUtc(Math.floor((Date.parse(time) + later) / spanMs) * spanMs)
 }
 
-function dimensions(selection: CallSelection) {
+/** SQL conditions of a selection. @param of the table of its columns, with a dot */
+function dimensions(selection: CallSelection, of = '') {
   const { models } = selection
   const wanted = FILTER_COLUMNS.filter((name) => selection[name] !== undefined)
   return sql.join(
     [
-      ...(models ? [sql`and model in (${sql.join(models)})`] : []),
-      ...wanted.map((name) => sql`and ${sql.ref(name)} = ${selection[name]}`),
+      ...(models ? [sql`and ${sql.ref(`${of}model`)} in (${sql.join(models)})`] : []),
+      ...wanted.map((name) => sql`and ${sql.ref(of + name)} = ${selection[name]}`),
     ],
     sql` `,
   )

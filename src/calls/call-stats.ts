@@ -6,7 +6,8 @@ import { toUsd } from '../text/money.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { CacheSums, cacheSums } from './call-cache.ts'
 import { addFigures, type CallFigures, NO_CALLS } from './call-figures.ts'
-import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, summedRows } from './call-selection.ts'
+import { groupName, isSessionGroup, MOST_GROUPS, OTHER_GROUPS } from './call-groups.ts'
+import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, sessionRows, summedRows } from './call-selection.ts'
 import { statusOf } from './call-status.ts'
 import { addLatencies, addLatency, type LatencyCounts, quantile } from './latency-buckets.ts'
 
@@ -35,7 +36,12 @@ export type CallSums = z.infer<typeof CallSums>
 /** Sums over all selected calls, and per group if a grouping was requested. */
 export const CallStats = z.object({
   totals: CallSums,
-  groups: z.array(CallSums.extend({ key: z.string().describe('The model, caller, day, hour, path or status') })),
+  groups: z.array(
+    CallSums.extend({
+      key: z.string().describe('The value that the calls are grouped by; empty for none'),
+      caller_id: z.string().optional().describe('Key or wallet of a session; empty for none'),
+    }),
+  ),
 })
 export type CallStats = z.infer<typeof CallStats>
 
@@ -71,22 +77,40 @@ export async function callStats(
     from: query.from && toUtc(query.from),
     to: query.to && toUtc(query.to),
   }
-  const groups = new Map<string, Sum>()
-  for (const [i, row] of (await summedRows(store, selection, query.group_by)).entries()) {
-    if (i % ROWS_AT_ONCE === 0) await yieldToEventLoop()
-    addRow(groupOf(groups, row.key), row)
-  }
+  const { group_by } = query
+  const groups = isSessionGroup(group_by)
+    ? dearest(await grouped(await sessionRows(store, selection, group_by)))
+    : await grouped(await summedRows(store, selection, group_by))
+  // A call of several tags is in several groups, and once in the totals.
+  const whole = group_by === 'tag' ? await grouped(await sessionRows(store, selection, null)) : groups
   const totals = emptySum()
+  for (const sum of whole.values()) addSum(totals, sum)
   const found: CallStats['groups'] = []
   for (const [key, sum] of groups) {
     if (found.length % ROWS_AT_ONCE === 0) await yieldToEventLoop()
-    addSum(totals, sum)
-    found.push({ key, ...sumsOf(sum) })
+    found.push({ ...groupName(group_by, key), ...sumsOf(sum) })
   }
-  return {
-    totals: sumsOf(totals),
-    groups: query.group_by ? found.sort((a, b) => (a.key < b.key ? -1 : 1)) : [],
+  if (isSessionGroup(group_by)) return { totals: sumsOf(totals), groups: found }
+  return { totals: sumsOf(totals), groups: group_by ? found.sort((a, b) => (a.key < b.key ? -1 : 1)) : [] }
+}
+
+async function grouped(rows: readonly SummedRow[]): Promise<Map<string, Sum>> {
+  const groups = new Map<string, Sum>()
+  for (const [i, row] of rows.entries()) {
+    if (i % ROWS_AT_ONCE === 0) await yieldToEventLoop()
+    addRow(groupOf(groups, row.key), row)
   }
+  return groups
+}
+
+/** The dearest groups, and one of all others. */
+function dearest(groups: Map<string, Sum>): Map<string, Sum> {
+  const ordered = [...groups].sort(
+    ([a, one], [b, other]) => other.upstream_cost_micros - one.upstream_cost_micros || (a < b ? -1 : 1),
+  )
+  const listed = new Map(ordered.slice(0, MOST_GROUPS))
+  for (const [, sum] of ordered.slice(MOST_GROUPS)) addSum(groupOf(listed, OTHER_GROUPS), sum)
+  return listed
 }
 
 /** Running sum of rows. Latencies omit refused calls. */

@@ -11,6 +11,7 @@ import { cacheColumns } from './call-cache.ts'
 import { FIGURES, NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
 import type { CallSpend } from './call-spend.ts'
+import { addTags } from './call-tags.ts'
 import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
 import type { QueuedCall } from './queued-call.ts'
@@ -48,6 +49,10 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
       const spends = fresh.flatMap(({ spend }) => spend ?? [])
       if (spends.length > 0) await writeSpending(trx, spends, store.engine)
       await addObjects(trx, fresh)
+      await addTags(
+        trx,
+        fresh.map(({ record }) => record),
+      )
     })
 }
 

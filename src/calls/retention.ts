@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { hourOf } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { dropTags } from './call-tags.ts'
 import { addTotals, type CountedCall } from './call-totals.ts'
 import { foldCalls } from './fold-calls.ts'
 import { pruneObjects } from './upstream-objects.ts'
@@ -39,12 +40,16 @@ export function callSweeps(store: Store, now: () => Date, retentionDays: () => n
  */
 function pruneCalls(store: Store, before: string, limit: number): Promise<number> {
   return store.write(async (trx) => {
-    const { rows } = await sql<CountedCall>`delete from calls where call_id in
+    const { rows } = await sql<CountedCall & { call_id: string }>`delete from calls where call_id in
         (select call_id from calls where at < ${hourOf(before)} order by at, call_id limit ${limit})
-      returning model, caller_id, path, status`.execute(trx)
+      returning call_id, model, caller_id, path, status`.execute(trx)
     await addTotals(
       trx,
-      rows.map((row) => ({ ...row, calls: -1 })),
+      rows.map(({ call_id, ...row }) => ({ ...row, calls: -1 })),
+    )
+    await dropTags(
+      trx,
+      rows.map(({ call_id }) => call_id),
     )
     return rows.length
   })

@@ -99,6 +99,7 @@ describe('sessions of coding agents over HTTP', () => {
         method: 'POST',
         headers: {
           ...{ authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'x-gazeway-session': 'shared' },
+          'x-gazeway-tags': 'team-a, nightly',
         },
         body: JSON.stringify({ model: 'gazeway-sandbox', messages: [{ role: 'user', content: 'Hello' }] }),
       }).then((reply) => reply.text())
@@ -106,6 +107,13 @@ describe('sessions of coding agents over HTTP', () => {
     await call(key)
     await call(key)
     await call(other)
+    await platform.gateway.calls.flush()
+    const { groups } = await platform.gateway.calls.stats({ group_by: 'tag', caller_id: keyId })
+    const tagged = groups.filter(({ key: tag }) => tag !== '').map(({ key: tag, calls }) => [tag, calls])
+    assert.deepEqual(tagged, [
+      ['nightly', 2],
+      ['team-a', 2],
+    ])
     const get = async (base: string, path: string, bearer: string, accept = 'application/json') => {
       const reply = await fetch(`${base}/api/coding-sessions${path}`, {
         headers: { authorization: `Bearer ${bearer}`, accept },

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { SessionGroupBy } from '../../src/calls/call-groups.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
+import { callSweeps } from '../../src/calls/retention.ts'
 import { emptySession } from '../../src/calls/session-sums.ts'
 import { sessionRetention } from '../../src/coding-sessions/forget-sessions.ts'
 import { type CodingSessionQuery, listSessions } from '../../src/coding-sessions/list-sessions.ts'
@@ -255,6 +257,79 @@ export function codingSessionsContract(open: () => Promise<Store>): void {
       assert.deepEqual([found.cache.hit_rate, found.state], [0.4, 'active'])
       assert.equal(await readSession(store, 'l3', undefined), 'ambiguous')
       assert.equal(await readSession(store, 'l1', 'key_other'), null)
+    })
+
+    it('group statistics, whose groups add up to the records', async () => {
+      const of = (caller_id: string, micros: number, changes: Partial<CallRecord> = {}) => ({
+        caller_id,
+        upstream_cost_usd: micros / 1_000_000,
+        ...changes,
+      })
+      await note('g1', { repository: 'github.com/ann/g', branch: 'a' }, 500, 'key_g')
+      await note('g1', { branch: 'b' }, 502, 'key_g')
+      await note('g1', { commits: [{ sha: 'fffffff', at: at(503).toISOString() }] }, 504, 'key_g')
+      await write(
+        callOf('g1', 501, of('key_g', 1, { client: 'codex', tags: ['x', 'y'] })),
+        callOf('g1', 502, of('key_g', 20, { tags: ['y'] })),
+        callOf('g1', 504, of('key_g', 300, { status: 'error' })),
+        callOf('g2', 504, of('key_g', 4000)),
+        { ...callOf('g3', 505, of('key_g', 50_000)), session_id: null },
+        callOf('g1', 506, of('key_h', 600_000)),
+      )
+      const range = { from: at(500).toISOString(), to: at(510).toISOString() }
+      for (const [group_by, expected] of Object.entries({
+        session: { '': 50_000, g2: 4000, g1: 321 },
+        repository: { '': 54_000, 'github.com/ann/g': 321 },
+        branch: { '': 54_000, b: 320, a: 1 },
+        commit: { '': 54_300, fffffff: 21 },
+        client: { '': 54_320, codex: 1 },
+        tag: { '': 54_300, y: 21, x: 1 },
+      })) {
+        const stats = await calls.stats({ ...range, caller_id: 'key_g', group_by: SessionGroupBy.parse(group_by) })
+        const groups = stats.groups.map(({ key, upstream_cost_usd }) => [
+          key,
+          Math.round(upstream_cost_usd * 1_000_000),
+        ])
+        assert.deepEqual(groups, Object.entries(expected), group_by)
+        assert.deepEqual([stats.totals.calls, stats.totals.errors, stats.totals.upstream_cost_usd], [5, 1, 0.054_321])
+      }
+      // Two keys have a session of the same id.
+      const { groups } = await calls.stats({ ...range, group_by: 'session' })
+      assert.deepEqual(
+        groups.map(({ key, caller_id, calls }) => [key, caller_id, calls]),
+        [
+          ['g1', 'key_h', 1],
+          ['', undefined, 1],
+          ['g2', 'key_g', 1],
+          ['g1', 'key_g', 3],
+        ],
+      )
+    })
+
+    it('are listed in statistics as long as they are among the dearest', async () => {
+      const many = Array.from({ length: 1_003 }, (_, i) =>
+        callOf(`many_${i}`, 700, { caller_id: 'key_m', upstream_cost_usd: (2_000 - i) / 1_000_000 }),
+      )
+      await write(...many)
+      const { groups } = await calls.stats({ caller_id: 'key_m', group_by: 'session' })
+      assert.deepEqual(
+        [groups.length, groups[0]?.key, groups.at(-1)?.key, groups.at(-1)?.calls],
+        [1000, 'many_0', 'other', 4],
+      )
+    })
+
+    it('have tagged calls, whose tags are deleted with the calls', async () => {
+      const tagged = callOf('tagged', -100_000, { tags: ['a', 'b'] })
+      await write(tagged)
+      assert.deepEqual((await calls.find(tagged.call_id))?.tags, ['a', 'b'])
+      const [, retention] = callSweeps(
+        store,
+        () => at(0),
+        () => 1,
+      )
+      assert.equal(await retention?.batch(500), 1)
+      const left = await store.db.selectFrom('call_tags').select('tag').where('call_id', '=', tagged.call_id).execute()
+      assert.deepEqual([await calls.find(tagged.call_id), left], [null, []])
     })
 
     it('are deleted with their facts once their calls are older than the trail', async () => {

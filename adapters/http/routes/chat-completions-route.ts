@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { tagsIn } from '../../../src/calls/call-tags.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit/admit.ts'
 import { mayNameObjects } from '../../../src/inference/admit/named-objects.ts'
@@ -122,6 +123,7 @@ export function callContext(
     headers,
     ownKey: ownKeyOf(incoming.headers),
     session: sessionOf(incoming.headers, body),
+    tags: tagsIn(incoming.headers['x-gazeway-tags']),
     turnMetadata: turnMetadataOf(incoming.headers, body),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     via,

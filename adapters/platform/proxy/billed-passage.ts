@@ -1,3 +1,4 @@
+import { tagsIn } from '../../../src/calls/call-tags.ts'
 import type { GazewayError } from '../../../src/errors.ts'
 import type { ModelBody } from '../../../src/inference/admit/admit.ts'
 import type { CallAgentGateway } from '../../../src/inference/client/call-agent-gateway.ts'
@@ -65,6 +66,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
     requestId,
     via,
     session: sessionOf(incoming.headers, asked.request.json),
+    tags: tagsIn(incoming.headers['x-gazeway-tags']),
     turnMetadata: turnMetadataOf(incoming.headers, asked.request.json),
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
   }

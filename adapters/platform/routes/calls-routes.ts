@@ -41,9 +41,10 @@ export const callRoutes = (gateway: Gateway): Route[] => [
     },
   }),
   defineRoute('GET /api/calls/stats', {
-    summary: 'Sum model calls, in total and by model, caller, day, hour, path or status',
+    summary: 'Sum model calls, in total and by model, caller, time, session, repository and more',
     description:
-      'Computed from hourly sums, which are kept longer than the calls. A caller sees its own; an admin sees all.',
+      'Computed from hourly sums, which are kept longer than the calls; by session, repository, branch, commit, client ' +
+      'or tag from the kept calls, the dearest groups first. A caller sees its own; an admin sees all.',
     access: 'platform',
     query: ChartQuery.strict(),
     reply: CallStatsReply,

@@ -276,6 +276,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     // The cache of another account has saved and cost us nothing.
     const cache = paidBy === null ? cacheEffect(deps, invocation, { context, callId, used, priced }) : undefined
     if (cache !== undefined) recorded.cache = cache
+    if (context.tags !== undefined) recorded.tags = [...context.tags]
     const changes = invocation.changes.list()
     if (changes.length > 0) recorded.changed = changeTexts(changes)
     if (storeContent)
