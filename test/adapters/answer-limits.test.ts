@@ -47,7 +47,9 @@ before(async () => {
         own: { provider: 'vllm', base_url: local.url, models: ['own', 'priced'] },
       },
       routes: [{ model: 'either', to: ['own/own', 'router/long'] }],
-      pricing: { models: { priced: { input: 3, output: 3 } } },
+      pricing: {
+        models: { priced: { input: 3, output: 3 }, kept: { input: 1, output: 1, cache_write: 2, cache_write_1h: 4 } },
+      },
     },
   })
 })
@@ -136,6 +138,18 @@ it('sends the limit of a client unchanged, reserves it whole, and refuses what d
   const refused = await ask(key, { model: 'short', max_tokens: 100_000 })
   assert.equal(refused.status, 402)
   assert.match(await refused.text(), /may cost 0\.300\d+ USD/)
+})
+
+it('reserves cache writes at the rate of an hour where the request asks for an hour', async () => {
+  const { key } = await newKey(0.0001)
+  const mostOf = async (ttl: string): Promise<number> => {
+    const content = [{ type: 'text', text: 'word '.repeat(1000), cache_control: { type: 'ephemeral', ttl } }]
+    const refused = await ask(key, { model: 'kept', max_tokens: 1, messages: [{ role: 'user', content }] })
+    return Number(/may cost (0\.\d+) USD/.exec(await refused.text())?.[1])
+  }
+  const [minutes, hour] = [await mostOf('5m'), await mostOf('1h')]
+  // But for the token of the answer.
+  assert.equal(Math.round((hour - 1e-6) * 1e6), 2 * Math.round((minutes - 1e-6) * 1e6), `${minutes}, ${hour}`)
 })
 
 describe('a limit that the upstream refuses', () => {
