@@ -272,6 +272,24 @@ describe('leaving an answer early', () => {
     assert.deepEqual(ended, ['free', 'limited'])
   })
 
+  it('costs nothing when the client of a key without limits goes away before a word, and ends the upstream at once', async () => {
+    const { key, id } = await newKey({ billing: 'recorded' })
+    for (const stream of [false, true]) {
+      server.received.length = 0
+      server.on('/chat/completions', () => {})
+      await askAndLeave(key, { model: 'any', stream }, null)
+      // It never answers: only the end of its connection lets this go on.
+      await server.received[0]?.aborted
+    }
+    const records = await until(async () => {
+      const all = await recordsOf(id)
+      return all.length === 2 && all
+    })
+    for (const record of records)
+      assert.deepEqual([record.status, record.usage, record.upstream_cost_usd], ['aborted', null, 0])
+    assert.equal(await spent(id), 0)
+  })
+
   it('reads 64 answers to their end, and reserves the others whole', async () => {
     const { key, id } = await newKey({ ...BUDGET, limits: { budgets: [{ usd: 100, per: 'month' }] } })
     const stream = stopsBeforeUsage([role, word])

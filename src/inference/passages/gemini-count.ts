@@ -9,13 +9,14 @@ import { toChatFromGemini } from '../convert/gemini-to-chat.ts'
 import { estimatePrompt } from '../observe/estimate.ts'
 import { NOTHING } from '../observe/observe.ts'
 import { readable } from '../relay/request-body.ts'
+import { countOnly } from './count-only.ts'
 import { unsealed, writeGemini } from './gemini-passage.ts'
 import { answered, type Passage } from './passage.ts'
 import { verbatimPassage } from './verbatim-passage.ts'
 
 const ROUTE = { method: 'POST', path: COUNT_CONTENT, body: 'json', cost: 'nothing' } as const
 
-const passed = verbatimPassage({ route: ROUTE, target: COUNT_CONTENT, formType: null, visible: null })
+const passed = countOnly(verbatimPassage({ route: ROUTE, target: COUNT_CONTENT, formType: null, visible: null }))
 /** Spellings of the field with the request whose tokens are counted, where it is enclosed. */
 const ENCLOSING = ['generateContentRequest', 'generate_content_request']
 

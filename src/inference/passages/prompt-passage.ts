@@ -6,6 +6,7 @@ import { estimatePrompt } from '../observe/estimate.ts'
 import { NOTHING } from '../observe/observe.ts'
 import { readable } from '../relay/request-body.ts'
 import { badReply } from '../upstreams/failure.ts'
+import { countOnly } from './count-only.ts'
 import { forProvider } from './message-passage.ts'
 import { answered, type Passage } from './passage.ts'
 import { verbatimPassage } from './verbatim-passage.ts'
@@ -15,7 +16,7 @@ const ROUTE: VerbatimPath = { method: 'POST', path: COUNT_TOKENS, body: 'json', 
 
 /** Passes the prompt of a Messages request on to be counted, by an upstream that speaks Messages. */
 export const promptPassage: Passage = {
-  ...verbatimPassage({ route: ROUTE, target: COUNT_TOKENS, formType: null, visible: null }),
+  ...countOnly(verbatimPassage({ route: ROUTE, target: COUNT_TOKENS, formType: null, visible: null })),
   convert: forProvider,
   write: splicedRequest,
   async gather({ provider }, { exchange }) {
