@@ -154,12 +154,14 @@ describe('gazeway in a hostile repository', () => {
     ['memory', 'export'],
     ['prices'],
     ['hook', 'session-start'],
+    ['hook', 'post-commit'],
+    ['cost'],
   ])
     it(`runs nothing of it for ${args.join(' ')}, with its commands first on the search path`, async () => {
       const place = hostilePlace()
       await (await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)).close()
       const env = { PATH: `${place.traps}:.:${place.path}` }
-      const { code, stderr } = await run(place, args, env, JSON.stringify({ cwd: place.project }))
+      const { code, stderr } = await run(place, args, env, JSON.stringify({ cwd: place.project, session_id: 'one' }))
       assert.equal(code, 0, stderr)
       assert.deepEqual(place.sprung(), [])
     })
