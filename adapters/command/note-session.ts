@@ -4,7 +4,7 @@ import type { SessionFacts } from '../../src/coding-sessions/session-facts.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { type RepositoryFacts, readRepositoryFacts } from '../../src/projects/repository-facts.ts'
-import { type AgentsGateway, agentsGateway } from './agents-gateway.ts'
+import { type AgentsGateway, agentsGateway, type HookedAgent } from './agents-gateway.ts'
 import { NO_NEWS, newsOf } from './checkout-news.ts'
 import { begunSession, readNoted, writeNoted } from './noted-session.ts'
 import { sendPending } from './send-facts.ts'
@@ -16,6 +16,8 @@ const LIMIT_MS = 2000
 export interface SeenSession {
   sessionId: string
   folder: string
+  /** Claude Code by default. */
+  agent?: HookedAgent
   /** Commit that was just made. A session that no hook has seen before begins with it. */
   commit?: string | null
 }
@@ -36,14 +38,15 @@ export async function noteSession(loaded: LoadedConfig, log: Log, seen: SeenSess
 
 async function note(
   { dataDir, config, request }: LoadedConfig,
-  { sessionId, folder, commit = null }: SeenSession,
+  { sessionId, folder, agent = 'claude-code', commit = null }: SeenSession,
   signal: AbortSignal,
 ): Promise<void> {
   const now = new Date()
   const found = await readRepositoryFacts(folder, signal)
   const before = await readNoted(dataDir, sessionId)
   const known = before ?? begunSession(sessionId, (commit !== null && found?.committedAt) || now)
-  const gateway = agentsGateway(request.env)
+  const projects = found === null ? [folder] : [folder, found.top]
+  const gateway = agentsGateway(agent, { env: request.env, dataDir, projects })
   const present: SessionFacts = { ...(found && factsOf(found)), ...(config.sessions.send_paths && { path: folder }) }
   const last = digestOf(present, gateway)
   const read = found === null ? NO_NEWS : await newsOf(found.top, known, now, signal)

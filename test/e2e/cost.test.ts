@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { answerPostCommit } from '../../adapters/command/hook-post-commit.ts'
 import { noteSession } from '../../adapters/command/note-session.ts'
+import { connectionFiles, keepConnection } from '../../src/coding-agents/connection.ts'
 import type { SessionFacts } from '../../src/coding-sessions/session-facts.ts'
 import { takePending } from '../../src/coding-sessions/take-pending.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -168,14 +169,15 @@ describe('hooks of a coding agent, and gazeway cost', () => {
   })
 
   it('says nothing to a server that is no Gazeway, and keeps the clock of the one that is', async (t) => {
-    const asked: { path: string; body: string }[] = []
+    const asked: { path: string; body: string; key?: string }[] = []
     let isGazeway = false
     const AHEAD_MS = 3_600_000
     const server = createServer((request, response) => {
       const chunks: Buffer[] = []
       request.on('data', (chunk) => chunks.push(chunk))
       request.on('end', () => {
-        asked.push({ path: request.url ?? '', body: Buffer.concat(chunks).toString() })
+        const [path = '', key] = [request.url, request.headers.authorization]
+        asked.push({ path, body: Buffer.concat(chunks).toString(), ...(key && { key }) })
         response.setHeader('date', new Date(Date.now() + AHEAD_MS).toUTCString())
         response.statusCode = isGazeway ? 200 : 404
         response.end(JSON.stringify(isGazeway ? { message: 'hello' } : {}))
@@ -195,6 +197,22 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     const aheadMs = Date.parse(JSON.parse(body).at) - Date.now()
     assert.ok(aheadMs > AHEAD_MS / 2 && aheadMs < AHEAD_MS * 2)
     assert.deepEqual(pendingOf(place), [])
+
+    // What `gazeway connect` keeps: agents that it connects have no key in their environment.
+    const connected = await machine(t, { ANTHROPIC_BASE_URL: `${url}/`, ANTHROPIC_AUTH_TOKEN: '' })
+    connected.commit('First')
+    const keep = (agent: string, key: string) =>
+      keepConnection(
+        connectionFiles(connected.place.data, agent, null),
+        { agent, project: null, url, key_id: null, files: [] },
+        key,
+      )
+    await keep('claude-code', 'gzw_claude')
+    await keep('codex', 'gzw_codex')
+    await connected.hook('one')
+    assert.equal(asked.at(-1)?.key, 'Bearer gzw_claude')
+    await connected.postCommit({ CODEX_THREAD_ID: 'two' })
+    assert.deepEqual([asked.at(-1)?.path, asked.at(-1)?.key], ['/api/coding-sessions/two/facts', 'Bearer gzw_codex'])
   })
 
   it('keeps a post-commit hook that is there, and refuses to change a program', async (t) => {
