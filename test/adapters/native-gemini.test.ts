@@ -55,7 +55,8 @@ const post = (target: string, body: unknown, key = running.key) =>
 before(async () => {
   google = await startGemini()
   const upstream = { provider: 'gemini', base_url: google.url, api_keys: [KEY], aliases: { nimble: MODEL } }
-  running = await startGateway(null, {}, { upstream: { provider: 'sandbox' }, upstreams: { google: upstream } })
+  const theirs = { ...upstream, api_keys: ['key-that-google-refuses'], own_keys: 'allow' }
+  running = await startGateway(null, {}, { upstream: { provider: 'sandbox' }, upstreams: { google: upstream, theirs } })
   genai = await connectGenai(running)
   bounded = (await running.gateway.keys.create({ name: 'bounded', scopes: ['inference'], ...BUDGET })).key
 })
@@ -189,6 +190,17 @@ describe('Requests of Google’s API to Google', () => {
     assert.equal(reply.status, 200)
     const parts = [{ text: 'I look.' }, { ...CALL, thoughtSignature: 'skip_thought_signature_validator' }]
     assert.deepEqual(last().body.contents, [...HELLO, { role: 'model', parts }, ANSWER])
+  })
+
+  it('take the client’s own key, in the header of Google’s API', async () => {
+    const asked = (headers: Record<string, string>) =>
+      fetch(running.url + path('generateContent', `theirs/${MODEL}`), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ contents: HELLO }),
+      })
+    assert.equal((await asked({ 'x-goog-api-key': running.key })).status, 400)
+    assert.equal((await asked({ 'x-gazeway-key': running.key, 'x-goog-api-key': KEY })).status, 200)
   })
 
   it('leave chats to its compatible API', async () => {
