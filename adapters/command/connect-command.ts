@@ -87,6 +87,7 @@ export async function connect(loaded: LoadedConfig, log: Log, name: string, flag
     }
     await write(task, chosen, planned)
     isWritten = true
+    await revokeReplaced(loaded, log, earlier, chosen)
     report(task, chosen, planned, earlier !== null && changes.length === 0)
   } finally {
     if (!isWritten && chosen.isNew && chosen.id !== null) await revokeAgentKey(loaded, log, chosen.id)
@@ -112,8 +113,22 @@ async function keyFor(
 ): Promise<ChosenKey> {
   if (target.key !== null) return { key: target.key, id: null, isNew: false }
   const [id, key] = [earlier?.key_id ?? null, readKey(files)]
-  if (id !== null && key !== null && (await renewAgentKey(loaded, log, id, flags))) return { key, id, isNew: false }
+  if (id !== null && key !== null && (await renewAgentKey(loaded, log, { id, key }, flags)))
+    return { key, id, isNew: false }
   return { ...(await makeAgentKey(loaded, log, flags, { label: agent.label })), isNew: true }
+}
+
+/** Revokes the key of the connection before, where another has taken its place. */
+async function revokeReplaced(
+  loaded: LoadedConfig,
+  log: Log,
+  earlier: Connection | null,
+  chosen: ChosenKey,
+): Promise<void> {
+  const id = earlier?.key_id ?? null
+  if (id === null || id === chosen.id) return
+  const name = await revokeAgentKey(loaded, log, id)
+  if (name !== null) say(`Revoked the key ${name} (${id}), which another takes the place of.`)
 }
 
 /** Models of the gateway; says when it does not tell them. */

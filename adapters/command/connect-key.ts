@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
+import { GazewayError } from '../../src/errors.ts'
 import { NewKey } from '../../src/identity/keys.ts'
 import { present } from '../../src/text/present.ts'
 import { checked, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
@@ -45,16 +46,24 @@ export async function makeAgentKey(
   })
 }
 
-/** Gives a key that was made before the limits that flags name. @returns false when it is no longer in force */
+/**
+ * Gives a key that was made before the limits that flags name.
+ *
+ * @returns false when it is no longer in force, or was rotated since
+ */
 export async function renewAgentKey(
   loaded: LoadedConfig,
   log: Log,
-  id: string,
+  { id, key }: AgentKey,
   flags: ConnectKeyFlags,
 ): Promise<boolean> {
   const change = { ...(flags.name !== undefined && { name: flags.name }), ...termsOf(flags) }
   return withKeys(loaded, log, async ({ keys }) => {
-    if (!(await isInForce(keys, id))) return false
+    const holder = await keys.authenticate(key).catch((error: unknown) => {
+      if (error instanceof GazewayError) return null
+      throw error
+    })
+    if (holder?.id !== id) return false
     if (Object.keys(change).length > 0) await keys.change(id, change)
     return true
   })

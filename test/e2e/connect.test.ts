@@ -144,6 +144,18 @@ describe('gazeway connect and disconnect', () => {
     assert.equal(read('.codex/config.toml'), before)
   })
 
+  it('replace a key that was rotated, and revoke one that is no longer used', async () => {
+    await gazeway(['connect', 'codex', '--yes', '--url', url])
+    const [first] = await keys()
+    await gazeway(['key', 'rotate', first?.id ?? '', '--grace', '0'])
+    await gazeway(['connect', 'codex', '--yes', '--url', url])
+    const [second, ...others] = await keys()
+    assert.notEqual(second?.id, first?.id)
+    assert.deepEqual(others, [])
+    await gazeway(['connect', 'codex', '--yes', '--url', url, '--key', 'gzw_given'])
+    assert.deepEqual(await keys(), [])
+  })
+
   it('remove only what they wrote from a file that was edited since, and say so', async () => {
     write('.claude/settings.json', '{\n  "theme": "dark"\n}\n')
     await gazeway(['connect', 'claude-code', '--yes', '--url', url])
