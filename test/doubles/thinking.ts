@@ -7,7 +7,7 @@ export interface ThinkingProvider {
   path: '/chat/completions' | '/messages'
   protocol: 'openai' | 'anthropic'
   behaviour: Behaviour
-  /** What a request has that brings the reasoning of its calls back. */
+  /** Matches a request that brings the reasoning of its calls back. */
   state: RegExp
 }
 

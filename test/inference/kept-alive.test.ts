@@ -49,7 +49,7 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
   let served: Promise<unknown>
   /** Admission of a caller with a key. */
   let admission: () => Promise<Identity | null>
-  /** What the budget of such a caller holds, and what its calls took of it. */
+  /** Budget of such a caller, and the part that its calls took of it. */
   let budgetMicros: Micros
   let takenMicros: Micros
   /** Bytes that the client was sent, with an event `beat` for each heartbeat. */

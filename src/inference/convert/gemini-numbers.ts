@@ -13,7 +13,7 @@ const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?(?:[eE][+-]?\d{1,2})?$/
  *
  * @returns any other value as it is
  */
-export const protoNumber = (value: unknown): unknown =>
+const protoNumber = (value: unknown): unknown =>
   typeof value === 'string' && NUMBER.test(value) ? Number(value) : value
 
 /** Settings with their numbers as such. */
