@@ -42,6 +42,7 @@ export const CODES = {
   payment_required: { status: 402, type: 'payment_required', kept: false },
   budget_reached: { status: 402, type: 'payment_required', kept: false },
   session_budget_reached: { status: 402, type: 'payment_required', kept: false },
+  session_repeats: { status: 402, type: 'payment_required', kept: false },
   session_stopped: { status: 402, type: 'payment_required', kept: false },
   debt_open: { status: 402, type: 'payment_required', kept: false },
   insufficient_scope: { status: 403, type: 'permission_error', kept: true },

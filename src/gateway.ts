@@ -126,6 +126,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { upstreams, closeRates, sweeps, ...inference } = liveInference(base, {
     ...{ calls, countTokens, billing },
     stopped: codingSessions.stopped,
+    onRepeated: alerts.onRepeated,
   })
   const upstream = upstreams.always
   const local = liveMemory(base, (of, call) => upstream.embed(of, call))

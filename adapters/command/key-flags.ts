@@ -3,7 +3,7 @@ import { GazewayError } from '../../src/errors.ts'
 import { Alerts } from '../../src/identity/alerts.ts'
 import { Period } from '../../src/identity/budgets.ts'
 import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
-import { SESSION_LIMITS } from '../../src/identity/session-limits.ts'
+import { Repeats, SESSION_LIMITS } from '../../src/identity/session-limits.ts'
 import { accepts } from '../../src/text/accepted.ts'
 import { DURATION, durationMs } from '../../src/text/duration.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
@@ -16,6 +16,8 @@ export interface SessionFlags {
   session?: string
   sessionCalls?: string
   sessionMinutes?: string
+  /** Such as `5/10`: times and minutes. */
+  repeats?: string
 }
 
 /** Limits of a key, as commander names their flags. An absent flag is undefined. */
@@ -76,7 +78,7 @@ export function limitsIn({
 }
 
 /** Reads the limits of sessions that flags set. @throws as {@link checked} */
-export function sessionLimitsIn({ session, sessionCalls, sessionMinutes }: SessionFlags): SessionChange {
+export function sessionLimitsIn({ session, sessionCalls, sessionMinutes, repeats }: SessionFlags): SessionChange {
   const { session_calls, session_minutes } = SESSION_LIMITS
   return {
     ...(session !== undefined && {
@@ -86,6 +88,7 @@ export function sessionLimitsIn({ session, sessionCalls, sessionMinutes }: Sessi
     ...(sessionMinutes !== undefined && {
       session_minutes: limitIn('--session-minutes', session_minutes, sessionMinutes),
     }),
+    ...(repeats !== undefined && { repeats: repeats === NONE ? null : repeatsIn(repeats) }),
   }
 }
 
@@ -113,6 +116,14 @@ export function alertsIn(texts: readonly string[]): z.input<typeof Alerts> {
 }
 
 const BUDGET = `${NONE}, or USD/PERIOD with an ${accepts(AmountAboveZero).replace(/^an /, '')} and ${PERIOD_NAMES.join(', ')}, such as 5/day`
+
+/** Parses `5/10`: five times within ten minutes. */
+function repeatsIn(text: string): z.infer<typeof Repeats> {
+  const [times, minutes] = /^(\d{1,4})\/(\d{1,4})$/.exec(text)?.slice(1).map(Number) ?? []
+  const result = Repeats.safeParse({ times, minutes })
+  if (result.success) return result.data
+  throw notAccepted('--repeats', `${NONE}, or TIMES/MINUTES: 2 to 1000 times within 1 to 1440 minutes, such as 5/10`)
+}
 
 const SESSION = `${NONE}, or ${accepts(AmountAboveZero)} in USD, such as 2`
 

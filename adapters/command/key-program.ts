@@ -67,6 +67,10 @@ const ALERT = [
 const SESSION_USD = ['--session <usd>', 'spending limit of each session of a coding agent, such as 2, or none'] as const
 const SESSION_CALLS = ['--session-calls <n>', 'limit of calls of each session, or none'] as const
 const SESSION_MINUTES = ['--session-minutes <n>', 'minutes of each session from its first call, or none'] as const
+const REPEATS = [
+  '--repeats <times/minutes>',
+  'most times that a session may ask the same within some minutes, such as 5/10, or none',
+] as const
 
 /** Adds the commands for keys and groups. Their code is loaded when one is called. */
 export function addKeyCommands(program: Command, start: Start): void {
@@ -170,6 +174,7 @@ function addGroupCommands(program: Command, start: Start): void {
     .option(...SESSION_USD)
     .option(...SESSION_CALLS)
     .option(...SESSION_MINUTES)
+    .option(...REPEATS)
     .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (flags: GroupFlags) => {
@@ -193,6 +198,7 @@ function addGroupCommands(program: Command, start: Start): void {
     .option(...SESSION_USD)
     .option(...SESSION_CALLS)
     .option(...SESSION_MINUTES)
+    .option(...REPEATS)
     .option(...ALERT)
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (idOrName: string, flags: GroupFlags) => {
@@ -243,3 +249,4 @@ const withTerms = (command: Command): Command =>
     .option(...SESSION_USD)
     .option(...SESSION_CALLS)
     .option(...SESSION_MINUTES)
+    .option(...REPEATS)

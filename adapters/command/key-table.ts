@@ -63,11 +63,12 @@ function limitsOf({ limits }: KeyRecord): string {
 }
 
 /** `2 per session, 500 calls per session` */
-function sessionLimitsOf({ session_usd, session_calls, session_minutes }: GroupRecord['limits']): string[] {
+function sessionLimitsOf({ session_usd, session_calls, session_minutes, repeats }: GroupRecord['limits']): string[] {
   return [
     ...(session_usd === null ? [] : [`${session_usd} per session`]),
     ...(session_calls === null ? [] : [`${session_calls} calls per session`]),
     ...(session_minutes === null ? [] : [`${session_minutes} minutes per session`]),
+    ...(repeats === null ? [] : [`the same ${repeats.times} times in ${repeats.minutes} minutes`]),
   ]
 }
 

@@ -72,9 +72,14 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
       'The session of a coding agent has reached a limit of its key or group: its budget, its calls or its minutes. In a stream: the answer cost more than was left.',
     todo: 'Start a new session, or ask an admin to raise this one: `gazeway session resume ID --raise 2`, or `POST /api/coding-sessions/{id}/resume`.',
   },
+  session_repeats: {
+    happened:
+      'The session of a coding agent has made the same request, or got the same result of the same tool call, as often as `limits.repeats` of its key or group allows.',
+    todo: 'Tell the agent to do something else, start a new session, or have an admin raise the limit: `gazeway key edit ID --repeats 20/10`, or `none`.',
+  },
   session_stopped: {
     happened:
-      'An admin has stopped this session of a coding agent. A stream that was under way ends with this error. It is 402, which agents neither retry nor take for a wrong key.',
+      'An admin has stopped this session of a coding agent. A stream that was under way ends with this error. It is 402, which Claude Code shows at once, and Codex after a few retries within ten seconds.',
     todo: 'Start a new session, or ask an admin to let this one go on: `gazeway session resume ID`, or `POST /api/coding-sessions/{id}/resume`.',
   },
   debt_open: {

@@ -9,6 +9,7 @@ import { noteAbsorbed } from './absorbed-costs.ts'
 import { deliverAlerts } from './deliver-alerts.ts'
 import { type ForeignModel, noteForeignModel } from './foreign-models.ts'
 import { noticeAlerts } from './notice-alerts.ts'
+import { noteRepeated, type RepeatedRequest } from './repeated-requests.ts'
 import type { WebhookAddress } from './webhook.ts'
 
 /** Interval of comparing spending with alerts, and of sending due messages, in milliseconds. */
@@ -19,13 +20,15 @@ const KEPT_MS = 40 * 86_400_000
 
 /**
  * Delivers an alert to the webhook once a share of a budget is spent, a model answers that a key may not use, or the
- * operator bears a part of a caller's calls.
+ * operator bears a part of a caller's calls, or a session runs in a loop.
  */
 export interface Alerts {
   /** Logs an answer by a model that the list of its key lacks, and has an alert sent. */
   onForeignModel(of: ForeignModel): void
   /** Has an alert sent that the operator bears a part of a call. */
   onAbsorbed(of: AbsorbedCall): void
+  /** Logs that a session seems to run in a loop, and has an alert sent. */
+  onRepeated(of: RepeatedRequest): void
   /** Compares spending with alerts and sends due messages; for `startSweeps` with {@link ALERTS_MS}. */
   sending: readonly Sweep[]
   /** Deletes old messages; for `startSweeps`. */
@@ -42,6 +45,8 @@ export interface AlertsDeps {
   mostAbsorbed: () => Micros
   /** Called for each answer by a model that the list of its key lacks. */
   onForeign: (of: ForeignModel) => void
+  /** Called for each session that seems to run in a loop. */
+  onLoop: (of: RepeatedRequest) => void
   /** Called when such an alert could not be recorded. */
   onError: (error: unknown) => void
   /** Called for a message that is not retried any more. */
@@ -53,7 +58,7 @@ export interface AlertsDeps {
  * {@link ALERTS_MS}, and each threshold passed is recorded in the outbox once per budget, period and threshold.
  */
 export function createAlerts(deps: AlertsDeps): Alerts {
-  const { store, now, webhook, mostAbsorbed, onGivenUp, onForeign, onError } = deps
+  const { store, now, webhook, mostAbsorbed, onGivenUp, onForeign, onLoop, onError } = deps
   return {
     onForeignModel(of) {
       onForeign(of)
@@ -61,6 +66,10 @@ export function createAlerts(deps: AlertsDeps): Alerts {
     },
     onAbsorbed(of) {
       if (webhook() !== null) noteAbsorbed(store, now(), { ...of, most: mostAbsorbed() }).catch(onError)
+    },
+    onRepeated(of) {
+      onLoop(of)
+      if (webhook() !== null) noteRepeated(store, now(), of).catch(onError)
     },
     sending: [
       {
@@ -98,6 +107,10 @@ export function liveAlerts({ store, now, config, log }: Base): Alerts {
         caller_id: callerId,
         requested_model: requested,
         model: answered,
+      }),
+    onLoop: ({ callerId, sessionId, tool, times, minutes }) =>
+      log.warn('A session asked the same too often; the next time is refused.', {
+        ...{ caller_id: callerId, session_id: sessionId, tool, times, minutes },
       }),
     onError: (err) => log.error('Failed to record an alert.', { err }),
     onGivenUp: ({ id, owner, error }) =>

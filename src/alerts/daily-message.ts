@@ -6,7 +6,12 @@ import { dayOf } from '../wallet/budget/spending.ts'
  * Kinds of messages that a caller has once a day. Each has a number in the outbox, where that of an alert is a part of a
  * budget in percent.
  */
-const NUMBERS = { 'model.not_allowed': 0, 'cost.absorbed': -1, 'cost.absorbed_limit': -2 } as const
+const NUMBERS = {
+  'model.not_allowed': 0,
+  'cost.absorbed': -1,
+  'cost.absorbed_limit': -2,
+  'session.repeats': -3,
+} as const
 
 /** Kind of a message about a caller. */
 export type DailyMessage = keyof typeof NUMBERS

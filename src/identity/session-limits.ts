@@ -4,14 +4,22 @@ import type { Schema } from '../store/schema.ts'
 import type { SessionLimitsRow } from '../store/tables/session-limits-tables.ts'
 import { AmountAboveZero, type Micros, toMicros, toUsd } from '../text/money.ts'
 
-/** Most minutes of a session: a year. */
-const MAX_MINUTES = 527_040
+/** Most minutes of a session, and of the window in which repeats count: a year, and a day. */
+const [MAX_MINUTES, MAX_REPEAT_MINUTES] = [527_040, 1_440]
+
+/** Loop guard of a session. */
+export const Repeats = z
+  .strictObject({ times: z.int().min(2).max(1_000), minutes: z.int().min(1).max(MAX_REPEAT_MINUTES) })
+  .meta({ accepted: `{times, minutes} with 2 to 1000 times within 1 to ${MAX_REPEAT_MINUTES} minutes` })
 
 /** Limits of each session of a coding agent, in requests and replies. Null for unlimited. */
 export const SESSION_LIMITS = {
   session_usd: AmountAboveZero.nullable().describe('Budget of each session of a coding agent, in USD.'),
   session_calls: z.int().min(1).max(1_000_000_000).nullable().describe('Calls of each session.'),
   session_minutes: z.int().min(1).max(MAX_MINUTES).nullable().describe('Minutes of each session, from its first call.'),
+  repeats: Repeats.nullable().describe(
+    'Most times that a session may make the same request, or get the same result of the same tool call, within some minutes.',
+  ),
 } as const
 
 const SessionLimitsRecord = z.object(SESSION_LIMITS)
@@ -23,6 +31,7 @@ export interface SessionLimits {
   micros: Micros | null
   calls: number | null
   minutes: number | null
+  repeats: { times: number; minutes: number } | null
 }
 
 type Row = Omit<SessionLimitsRow, 'owner'>
@@ -31,10 +40,14 @@ type Row = Omit<SessionLimitsRow, 'owner'>
 export function sessionLimitsOf(rows: readonly Row[]): SessionLimits | null {
   const least = (of: (row: Row) => number | null) =>
     rows.map(of).reduce((one, other) => (one === null || (other !== null && other < one) ? other : one), null)
+  const [first] = rows
+    .filter(({ repeat_times }) => repeat_times !== null)
+    .toSorted((a, b) => Number(a.repeat_times) - Number(b.repeat_times))
   const limits = {
     micros: least(({ micros }) => micros),
     calls: least(({ calls }) => calls),
     minutes: least(({ minutes }) => minutes),
+    repeats: first ? { times: Number(first.repeat_times), minutes: Number(first.repeat_minutes) } : null,
   }
   return Object.values(limits).every((limit) => limit === null) ? null : limits
 }
@@ -44,6 +57,7 @@ export const toSessionLimits = (row: Row | undefined): SessionLimitsRecord => ({
   session_usd: row?.micros == null ? null : toUsd(row.micros),
   session_calls: row?.calls ?? null,
   session_minutes: row?.minutes ?? null,
+  repeats: row?.repeat_times == null ? null : { times: row.repeat_times, minutes: row.repeat_minutes as number },
 })
 
 /** Reads the limits of keys and groups, by owner id. */
@@ -90,10 +104,12 @@ export const toSessionRow = (owner: string, limits: SessionLimitsChange): Sessio
   ...toColumns(limits),
 })
 
-function toColumns({ session_usd, session_calls, session_minutes }: SessionLimitsChange): Partial<Row> {
+function toColumns(change: SessionLimitsChange): Partial<Row> {
+  const { session_usd, session_calls, session_minutes, repeats } = change
   return {
     ...(session_usd !== undefined && { micros: session_usd === null ? null : (toMicros(session_usd) as Micros) }),
     ...(session_calls !== undefined && { calls: session_calls }),
     ...(session_minutes !== undefined && { minutes: session_minutes }),
+    ...(repeats !== undefined && { repeat_times: repeats?.times ?? null, repeat_minutes: repeats?.minutes ?? null }),
   }
 }

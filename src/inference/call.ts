@@ -61,7 +61,11 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const stoppable = stoppableReceiver(receiver, (error, number) => errorEvent(endpoint, error, requestId, number))
     const onOver = deps.billing.sessionGate.add({ callerId, sessionId }, stoppable)
     try {
-      return makeFor(asked, plan, stoppable.receiver, context).finally(onOver)
+      const made = makeFor(asked, plan, stoppable.receiver, context).finally(onOver)
+      return made.then((result) => {
+        if (result.failure === null) deps.billing.sessionGate.answered(asked.request.json)
+        return result
+      })
     } catch (error) {
       onOver()
       throw error

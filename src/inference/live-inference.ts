@@ -15,6 +15,7 @@ import type { OpenUpstream } from './open.ts'
 import { createCallRates } from './rates/call-rates.ts'
 import { createReasoning } from './reasoning/reasoning.ts'
 import { createCacheWatch } from './session/cache-watch.ts'
+import type { Repeated } from './session/repeats.ts'
 import { createSessionGate } from './session/session-gate.ts'
 import { createLateTerms } from './settle/untold-answer.ts'
 import { createLiveness, type Liveness } from './status/liveness.ts'
@@ -49,6 +50,7 @@ export function liveInference(
     calls: Calls
     countTokens: (text: string) => Promise<number>
     stopped: StoppedSessions
+    onRepeated: (of: Repeated) => void
     billing: Pick<
       CallDeps['billing'],
       'identity' | 'reservations' | 'absorbed' | 'charge' | 'onForeignModel' | 'onAbsorbed' | 'onOverrun'
@@ -70,6 +72,7 @@ export function liveInference(
   })
   const sessionGate = createSessionGate({
     stopped: deps.stopped,
+    onRepeated: deps.onRepeated,
     store,
     now,
     onError: logged(base, 'Failed to take a refused call out of the calls of its session.', 'warn'),

@@ -321,7 +321,7 @@ describe('the platform', () => {
         [record.billing, record.group, record.models, record.expires_at, record.rotated_at, record.spend.total_usd],
         ['cost', null, body.models, '2999-01-31T00:00:00.000Z', null, 0],
       )
-      const unlimited = { session_usd: null, session_calls: null, session_minutes: null }
+      const unlimited = { session_usd: null, session_calls: null, session_minutes: null, repeats: null }
       const none = { ...unlimited, credit_limit_usd: null, requests_per_minute: null, concurrent: null }
       assert.deepEqual(record.limits, { ...none, ...body.limits })
       const change = (changed: unknown) =>

@@ -6,6 +6,7 @@ import { until } from '../doubles/until.ts'
 import {
   chunks,
   completion,
+  fails,
   json,
   response,
   responseEvents,
@@ -97,6 +98,40 @@ describe('a session with a limit', () => {
     await states.set({ started_at: new Date(Date.now() - 300_000).toISOString() }).execute()
     assert.match(await messageOf(ask(key, 'b')), /^This session has used its 5 minutes, since /)
     assert.equal(await statusOf(ask(key, 'c')), 200)
+  })
+
+  it('is refused what it asks again and again, and not what it retries', async () => {
+    const { key, id } = await newKey({ repeats: { times: 2, minutes: 10 } })
+    const codes = async (session: string, body: object, times = 3) => {
+      const seen: (number | string)[] = []
+      for (let i = 0; i < times; i++) {
+        const reply = await ask(key, session, '/v1/chat/completions', { ...CHAT, ...body })
+        if (reply.status === 402) seen.push((await errorIn(reply)).code)
+        else seen.push(await statusOf(Promise.resolve(reply)))
+      }
+      return seen
+    }
+    upstream.on('/chat/completions', fails(500), fails(500), json(200, completion('Hello back')))
+    assert.deepEqual(await codes('retries', {}, 5), [500, 500, 200, 200, 'session_repeats'])
+    assert.deepEqual(await codes('others', { messages: [{ role: 'user', content: 'Hi' }] }, 2), [200, 200])
+    const turn = (i: number) => [
+      { role: 'assistant', content: null, tool_calls: [call(`call_${i}`)] },
+      { role: 'tool', tool_call_id: `call_${i}`, content: 'not found' },
+    ]
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'grep', arguments: '{"for":"x"}' } })
+    const messages: unknown[] = [...MESSAGES]
+    const seen: unknown[] = []
+    for (const i of [1, 2, 3]) {
+      messages.push(...turn(i))
+      seen.push(...(await codes('tools', { messages }, 1)))
+    }
+    assert.deepEqual(seen, [200, 200, 'session_repeats'])
+    assert.match(
+      await messageOf(ask(key, 'tools', undefined, { ...CHAT, messages })),
+      /the same call of grep 2 times within 10/,
+    )
+    await running.gateway.keys.change(id, { limits: { repeats: null } })
+    assert.deepEqual(await codes('retries', {}, 1), [200])
   })
 
   it('ends its stream with an error where the answer outgrows what is left', async () => {

@@ -11,6 +11,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addSpending } from '../../src/wallet/budget/spending.ts'
 import { bundledProgram } from '../doubles/bundled-program.ts'
+import { until } from '../doubles/until.ts'
 import { startWebhook, type WebhookDouble } from '../doubles/webhook.ts'
 
 const SENDER = bundledProgram(fileURLToPath(new URL('sender.ts', import.meta.url)))
@@ -40,7 +41,7 @@ export function alertsContract(name: string, newUrl: () => Promise<string>): voi
       const givenUp: unknown[] = []
       const newAlerts = (address: { url: string; secret: string } | null = webhook) =>
         createAlerts({
-          ...{ store, now, webhook: () => address, mostAbsorbed: () => 500, onForeign() {}, onError },
+          ...{ store, now, webhook: () => address, mostAbsorbed: () => 500, onForeign() {}, onLoop() {}, onError },
           onGivenUp: (message) => void givenUp.push(message),
         })
       const spend = (id: string, micros: number, groupId: string | null = null) =>
@@ -53,6 +54,27 @@ export function alertsContract(name: string, newUrl: () => Promise<string>): voi
       for (const { batch } of sending) await batch(500)
     }
     const messages = (store: Store) => store.db.selectFrom('alert_messages').selectAll().orderBy('id').execute()
+
+    it('are sent once a day for a key whose session runs in a loop, and not without a webhook', async () => {
+      const { store, clock, keys, newAlerts } = await start()
+      const { record } = await keys.create({ name: 'agent' })
+      const loop = { callerId: record.id, sessionId: 'a', tool: 'grep', times: 5, minutes: 10 }
+      newAlerts(null).onRepeated(loop)
+      const { onRepeated } = newAlerts()
+      for (let i = 0; i < 2; i++) onRepeated({ ...loop, times: 5 + i })
+      await until(async () => (await messages(store)).length > 0)
+      const [message] = await messages(store)
+      assert.deepEqual(JSON.parse(message?.body ?? ''), {
+        type: 'session.repeats',
+        timestamp: new Date(clock.ms).toISOString(),
+        data: { id: record.id, kind: 'key', name: 'agent', session_id: 'a', tool: 'grep', times: 5, minutes: 10 },
+      })
+      clock.ms += 86_400_000
+      onRepeated(loop)
+      await until(async () => (await messages(store)).length > 1)
+      await keys.close()
+      await store.close()
+    })
 
     it('are sent once for a budget, its period and the part, signed', async () => {
       const { store, clock, keys, groups, newAlerts, spend } = await start()

@@ -10,6 +10,7 @@ const { sending } = createAlerts({
   webhook: () => ({ url: WEBHOOK_URL, secret: WEBHOOK_SECRET }),
   mostAbsorbed: () => 0,
   onForeign() {},
+  onLoop() {},
   onError: () => process.exit(1),
   onGivenUp: () => process.exit(1),
 })

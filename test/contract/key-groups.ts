@@ -28,7 +28,7 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
       const record = {
         name: 'team',
         budgets: [DAILY, TOTAL],
-        limits: { session_usd: null, session_calls: null, session_minutes: null },
+        limits: { session_usd: null, session_calls: null, session_minutes: null, repeats: null },
         alerts: [],
         keys: 0,
         spend: NOTHING,
@@ -155,18 +155,22 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
 
     it('hold each session of their keys to the tighter limits, until they are removed', async () => {
       const { store, keys, groups } = await start()
-      const { id, limits } = await groups.create({ name: 'team', limits: { session_usd: 2, session_minutes: 30 } })
-      assert.deepEqual(limits, { session_usd: 2, session_calls: null, session_minutes: 30 })
-      const own = { session_usd: 3, session_calls: 10, session_minutes: 20 }
+      const { id, limits } = await groups.create({
+        name: 'team',
+        limits: { session_usd: 2, session_minutes: 30, repeats: { times: 5, minutes: 10 } },
+      })
+      const repeats = { times: 5, minutes: 10 }
+      assert.deepEqual(limits, { session_usd: 2, session_calls: null, session_minutes: 30, repeats })
+      const own = { session_usd: 3, session_calls: 10, session_minutes: 20, repeats: { times: 3, minutes: 60 } }
       const { key, record } = await keys.create({ name: 'a', group: id, limits: own })
       const limitsOf = async () => (await keys.authenticate(key)).sessionLimits
-      assert.deepEqual(await limitsOf(), { micros: 2_000_000, calls: 10, minutes: 20 })
+      assert.deepEqual(await limitsOf(), { micros: 2_000_000, calls: 10, minutes: 20, repeats: own.repeats })
       const changed = await groups.change(id, { limits: { session_usd: 4, session_minutes: null } })
-      assert.deepEqual(changed.limits, { session_usd: 4, session_calls: null, session_minutes: null })
-      assert.deepEqual(await limitsOf(), { micros: 3_000_000, calls: 10, minutes: 20 })
-      const none = { session_usd: null, session_calls: null, session_minutes: null }
+      assert.deepEqual(changed.limits, { session_usd: 4, session_calls: null, session_minutes: null, repeats })
+      assert.deepEqual(await limitsOf(), { micros: 3_000_000, calls: 10, minutes: 20, repeats: own.repeats })
+      const none = { session_usd: null, session_calls: null, session_minutes: null, repeats: null }
       assert.deepEqual((await keys.change(record.id, { limits: none })).limits, { ...record.limits, ...none })
-      assert.deepEqual(await limitsOf(), { micros: 4_000_000, calls: null, minutes: null })
+      assert.deepEqual(await limitsOf(), { micros: 4_000_000, calls: null, minutes: null, repeats })
       await keys.change(record.id, { group: null })
       assert.equal(await limitsOf(), null)
       await keys.revoke(record.id)

@@ -82,6 +82,12 @@ describe('keys', () => {
           session_usd: fc.option(usd),
           session_calls: fc.option(fc.integer({ min: 1, max: 1_000_000_000 })),
           session_minutes: fc.option(fc.integer({ min: 1, max: 527_040 })),
+          repeats: fc.option(
+            fc.record(
+              { times: fc.integer({ min: 2, max: 1_000 }), minutes: fc.integer({ min: 1, max: 1_440 }) },
+              { noNullPrototype: true },
+            ),
+          ),
         }),
         fc.option(fc.array(fc.constantFrom('*', 'gpt-*', 'a/b:c'), { minLength: 1, maxLength: 3 })),
         fc.option(fc.constant('2026-11-21T08:05:00.001+01:00')),

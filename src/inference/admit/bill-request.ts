@@ -154,7 +154,7 @@ interface RequestCaller {
 /** Counts the call in its session, for a key that limits the calls or minutes of sessions, and creates its bill. */
 function billInSession(deps: RequestBillDeps, asked: BilledRequest, caller: RequestCaller): Bill | Promise<Bill> {
   const { key, sessionId } = caller
-  const begun = key === null || sessionId === null ? null : deps.sessionGate.begin(key, sessionId)
+  const begun = key === null || sessionId === null ? null : deps.sessionGate.begin(key, sessionId, asked.request.json)
   if (begun === null) return billOf(deps, asked, caller)
   return begun.then(async (call) => {
     try {

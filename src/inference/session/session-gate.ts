@@ -5,6 +5,7 @@ import type { SessionLimits } from '../../identity/session-limits.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionStateRow } from '../../store/tables/session-limits-tables.ts'
 import { noteUse, type SessionOf } from '../../wallet/budget/session-budget.ts'
+import { createRepeats, type Repeated } from './repeats.ts'
 import { createRunningSessions, type RunningSessions, sessionStopped } from './running-sessions.ts'
 
 const MINUTE_MS = 60_000
@@ -21,9 +22,11 @@ export interface SessionGate extends RunningSessions {
    * Lets a call of a session begin, and counts it for a key that limits the calls or minutes of its sessions.
    *
    * @returns null at once where nothing is counted
-   * @throws GazewayError `session_stopped` or `session_budget_reached`
+   * @throws GazewayError `session_stopped`, `session_repeats` or `session_budget_reached`
    */
-  begin(key: Identity, sessionId: string): Promise<SessionCall | null> | null
+  begin(key: Identity, sessionId: string, request: object): Promise<SessionCall | null> | null
+  /** Notes that a request has its answer, so that its repetitions count. */
+  answered(request: object): void
 }
 
 /** Dependencies of {@link createSessionGate}. */
@@ -31,12 +34,14 @@ interface SessionGateDeps {
   stopped: Pick<StoppedSessions, 'has' | 'listen'>
   store: Store
   now: () => Date
+  /** Called when a session has asked the same as often as it may. */
+  onRepeated: (of: Repeated) => void
   /** Called when a call could not be taken out of the count. */
   onError: (error: unknown) => void
 }
 
 /** Creates the gate. Calls count in the store, so that the limits hold over all processes. */
-export function createSessionGate({ stopped, store, now, onError }: SessionGateDeps): SessionGate {
+export function createSessionGate({ stopped, store, now, onRepeated, onError }: SessionGateDeps): SessionGate {
   async function count(session: SessionOf, limits: SessionLimits): Promise<SessionCall> {
     const at = now()
     const use = { at: at.toISOString(), calls: 1 }
@@ -52,14 +57,18 @@ export function createSessionGate({ stopped, store, now, onError }: SessionGateD
     await store.write((trx) => noteUse(trx, session, use))
   }
 
+  const repeats = createRepeats(() => performance.now(), onRepeated)
   return {
     ...createRunningSessions(stopped),
-    begin({ id, sessionLimits }, sessionId) {
+    answered: repeats.answered,
+    begin({ id, sessionLimits }, sessionId, request) {
       const session = { callerId: id, sessionId }
       const isStopped = stopped.has(session)
       const isCounted = sessionLimits !== null && (sessionLimits.calls !== null || sessionLimits.minutes !== null)
       function beginUnless(isStopped: boolean): Promise<SessionCall> | null {
         if (isStopped) throw sessionStopped(sessionId)
+        if (sessionLimits !== null && sessionLimits.repeats !== null)
+          repeats.require(session, sessionLimits.repeats, request)
         return isCounted ? count(session, sessionLimits) : null
       }
       return isStopped instanceof Promise ? isStopped.then(beginUnless) : beginUnless(isStopped)
