@@ -105,6 +105,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   calls: [
     'call-cache.ts',
     'call-errors.ts',
+    'call-groups.ts',
     'call-list.ts',
     'call-record.ts',
     'call-selection.ts',

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { sql } from 'kysely'
+import { SessionGroupBy } from '../../src/calls/call-groups.ts'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
+import { createCalls } from '../../src/calls/calls.ts'
+import { noteFacts } from '../../src/coding-sessions/note-facts.ts'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
 import { usageCsv } from '../../src/wallet/receipts/usage-csv.ts'
@@ -15,6 +20,30 @@ const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = 
   ['2026-11-21T06:00:00.000Z', 'b', 'y', 16],
   ['2026-11-21T18:00:00.000Z', 'a', 'x', 32],
 ]
+
+/** Record of the call that all receipts name. */
+const CALL: Omit<CallRecord, 'call_id' | 'at'> = {
+  surface: 'http',
+  address: null,
+  caller_id: 'a',
+  path: '/v1/messages',
+  requested_model: 'x',
+  model: 'x',
+  upstream: 'test',
+  stream: false,
+  status: 'ok',
+  http_status: 200,
+  fallback_from: null,
+  price_from: null,
+  provider_key: null,
+  ...NO_SESSION,
+  skipped: [],
+  latency_ms: 5,
+  first_token_ms: null,
+  usage: null,
+  upstream_cost_usd: 0,
+  error: null,
+}
 
 /** Times, and some that UTC has in a year of another form than the others. */
 const FAR = [
@@ -145,6 +174,7 @@ export function usageContract(open: OpenStore): void {
       upstream_call_id: 'call_up',
       caller_name: null,
       group_id: null,
+      session: null,
       upstream: 'test',
       price: null,
       charged: true,
@@ -159,6 +189,48 @@ export function usageContract(open: OpenStore): void {
       await assert.rejects(usageReport(store, { limit: 1, cursor }), { code: 'invalid_cursor' })
   })
 
+  it('groups by what the sessions of calls worked on, and adds up to all receipts', async (t) => {
+    const store = await filled(t)
+    await store.db
+      .updateTable('metered_calls')
+      .set({ upstream_call_id: 'gone' })
+      .where('call_id', '=', 'call_5')
+      .execute()
+    const calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+    const client = { ...NO_SESSION, session_id: 's1', client: 'codex' }
+    calls.record({ ...CALL, ...client, call_id: 'call_up', at: '2026-11-20T00:00:00.000Z', tags: ['nightly'] })
+    await calls.flush()
+    await noteFacts(
+      store,
+      { callerId: 'a', sessionId: 's1' },
+      { repository: 'github.com/ann/shop', branch: 'main' },
+      new Date(),
+    )
+    for (const [group_by, key] of Object.entries({
+      session: 's1',
+      repository: 'github.com/ann/shop',
+      branch: 'main',
+      client: 'codex',
+      tag: 'nightly',
+    })) {
+      const { groups, totals } = await usageReport(store, { limit: 10, group_by: SessionGroupBy.parse(group_by) })
+      assert.deepEqual(
+        groups.map((group) => [group.key, group.calls, group.caller_id]),
+        [
+          [key, 5, group_by === 'session' ? 'a' : undefined],
+          ['', 1, undefined],
+        ],
+      )
+      const sum = groups.reduce((micros, { total_usd }) => micros + Math.round(total_usd * 1_000_000), 0)
+      assert.equal(sum, Math.round(totals.total_usd * 1_000_000))
+    }
+    const { items } = await usageReceipts(store, { limit: 2 })
+    assert.deepEqual(
+      items.map(({ session }) => session),
+      [null, 's1'],
+    )
+  })
+
   it('writes CSV that a spreadsheet reads and does not run', async (t) => {
     const store = await filled(t)
     await store.db.updateTable('metered_calls').set({ token: '=1+1,"x"' }).where('call_id', '=', 'call_5').execute()
@@ -171,7 +243,7 @@ export function usageContract(open: OpenStore): void {
         'cached_tokens,cache_write_tokens,cache_write_1h_tokens,tier,input_usd_per_1m,cached_input_usd_per_1m,' +
         'cache_write_usd_per_1m,cache_write_1h_usd_per_1m,output_usd_per_1m,price_from,price_source,price_date,' +
         'charged,capped,stated,transfer,absorbed_usd,debt_usd,audio_input_tokens,cached_audio_input_tokens,audio_output_tokens,' +
-        'audio_input_usd_per_1m,cached_audio_input_usd_per_1m,audio_output_usd_per_1m\r\n',
+        'audio_input_usd_per_1m,cached_audio_input_usd_per_1m,audio_output_usd_per_1m,session\r\n',
     )
     assert.match(
       lines[1] ?? '',

@@ -34,7 +34,9 @@ const CallRequest = MeteredCall.extend({
 const UsageReport = pageOf(ReceiptRecord).extend({
   totals: UsageSums,
   by_caller: z.array(UsageSums.extend({ caller_id: z.string() })),
-  groups: z.array(UsageSums.extend({ key: z.string() })).describe('By group_by; empty without it'),
+  groups: z
+    .array(UsageSums.extend({ key: z.string(), caller_id: z.string().optional().describe('Key of a session') }))
+    .describe('By group_by; empty without it'),
 })
 
 /**

@@ -56,6 +56,7 @@ export const ReceiptRecord = Receipt.omit({ result: true }).extend({
     .describe('Start of the call; the first moment after a period that was closed before the call ended'),
   caller_name: z.string().nullable().describe('Name of the key; null for a wallet'),
   group_id: z.string().nullable(),
+  session: z.string().nullable().describe('Session of the call, as its client says; null once its record is deleted'),
   upstream: z.string().describe('Empty for receipts of earlier versions'),
   price: ReceiptPrice.nullable().describe(
     'Rates that the cost was computed from, rounded up once to a micro-dollar; null for receipts of earlier versions',

@@ -40,13 +40,18 @@ export const costOf = (row: Pick<ReceiptRow, 'margin_micros' | 'upstream_cost_mi
 
 /** Builds the receipt of a captured call, with its answer. */
 export function billedReceipt(row: ReceiptRow, content: string): Receipt {
-  const { call_id, usage, billing, latency_ms } = toReceiptRecord({ ...row, transfer: null, caller_name: null })
+  const { call_id, usage, billing, latency_ms } = toReceiptRecord({
+    ...row,
+    transfer: null,
+    caller_name: null,
+    session: null,
+  })
   return { call_id, result: { role: 'assistant', content }, usage, billing, latency_ms }
 }
 
 /** Builds the history entry of a captured call. */
 export function toReceiptRecord(
-  row: ReceiptRow & { transfer: string | null; caller_name: string | null },
+  row: ReceiptRow & { transfer: string | null; caller_name: string | null; session: string | null },
 ): ReceiptRecord {
   return {
     call_id: row.call_id,
@@ -73,6 +78,7 @@ export function toReceiptRecord(
     upstream_call_id: row.upstream_call_id,
     caller_name: row.caller_name,
     group_id: row.group_id,
+    session: row.session,
     upstream: row.upstream,
     price: row.price === '' ? null : JSON.parse(row.price),
     charged: row.charged === 1,

@@ -44,6 +44,7 @@ const COLUMNS: CsvColumns<ReceiptRecord> = {
   audio_input_usd_per_1m: ({ price }) => price?.audio_input ?? '',
   cached_audio_input_usd_per_1m: ({ price }) => price?.cached_audio_input ?? '',
   audio_output_usd_per_1m: ({ price }) => price?.audio_output ?? '',
+  session: ({ session }) => session ?? '',
 }
 
 /**

@@ -1,5 +1,13 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import * as z from 'zod'
+import {
+  GROUPINGS,
+  groupName,
+  isSessionGroup,
+  MOST_GROUPS,
+  OTHER_GROUPS,
+  SessionGroupBy,
+} from '../../calls/call-groups.ts'
 import { CallerId } from '../../identity/key.ts'
 import { toUtc, utcDate } from '../../store/dates.ts'
 import type { Engine } from '../../store/engine.ts'
@@ -20,7 +28,7 @@ export const UsageQuery = ListQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls at this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
-  group_by: z.enum(['day', 'model', 'caller']).optional(),
+  group_by: z.enum(['day', 'model', 'caller', ...SessionGroupBy.options]).optional(),
 })
 export type UsageQuery = z.infer<typeof UsageQuery>
 
@@ -39,8 +47,8 @@ export interface UsageReport extends Page<ReceiptRecord> {
   totals: UsageSums
   /** At most 1,000, the highest spending first. */
   by_caller: Array<UsageSums & { caller_id: string }>
-  /** By UTC day, model or caller; empty without `group_by`. */
-  groups: Array<UsageSums & { key: string }>
+  /** By `group_by`; empty without it. `caller_id` is that of a session. */
+  groups: Array<UsageSums & { key: string; caller_id?: string }>
 }
 
 /** A page of receipts. */
@@ -64,10 +72,11 @@ interface SummedRow {
  */
 export async function usageReport(store: Store, query: Paged<UsageQuery>): Promise<UsageReport> {
   const selection = inUtc(query)
+  const { group_by } = query
   const { receipts, byCaller, groups } = await store.snapshot(async (db) => ({
     receipts: await receiptPage(db, selection, query),
     byCaller: await summed(db, store.engine, selection, 'caller_id'),
-    groups: query.group_by ? await summed(db, store.engine, selection, COLUMNS[query.group_by]) : [],
+    groups: await groupsOf(db, store.engine, selection, group_by),
   }))
   const totals = add(byCaller)
   return {
@@ -78,13 +87,54 @@ export async function usageReport(store: Store, query: Paged<UsageQuery>): Promi
       .map((row) => ({ caller_id: row.key, ...add([row]) }))
       .sort((a, b) => b.total_usd - a.total_usd)
       .slice(0, MAX_CALLERS),
-    groups: groups.map((row) => ({ key: row.key, ...add([row]) })).sort((a, b) => (a.key < b.key ? -1 : 1)),
+    groups: isSessionGroup(group_by)
+      ? dearest(groups).map(([key, rows]) => ({ ...groupName(group_by, key), ...add(rows) }))
+      : groups.map((row) => ({ key: row.key, ...add([row]) })).sort((a, b) => (a.key < b.key ? -1 : 1)),
   }
 }
 
 /** Reads receipts without sums, as an export of many pages needs no sums. @throws GazewayError `invalid_cursor` */
 export async function usageReceipts(store: Store, query: Paged<UsageQuery>): Promise<ReceiptPage> {
   return receiptPage(pageReader(store, query), inUtc(query), query)
+}
+
+function groupsOf(
+  db: Transaction<Schema>,
+  engine: Engine,
+  selection: Selection,
+  groupBy: UsageQuery['group_by'],
+): Promise<SummedRow[]> | SummedRow[] {
+  if (groupBy === undefined) return []
+  if (!isSessionGroup(groupBy)) return summed(db, engine, selection, COLUMNS[groupBy])
+  return summedBySession(db, selection, groupBy)
+}
+
+/** Sums receipts by what the sessions of their calls worked on, for calls that the audit trail still has. */
+async function summedBySession(
+  db: Transaction<Schema>,
+  { caller_id, from, to }: Selection,
+  groupBy: SessionGroupBy,
+): Promise<SummedRow[]> {
+  const { joins, key } = GROUPINGS[groupBy]
+  const { rows } = await sql<SummedRow>`
+    select key, count(*) as calls, sum(total_tokens) as total_tokens,
+      sum(upstream_cost_micros) as upstream_cost_micros, sum(margin_micros) as margin_micros
+    from (
+      select ${key} as key, receipts.total_tokens, receipts.upstream_cost_micros, receipts.margin_micros
+      from metered_calls as receipts left join calls on calls.call_id = receipts.upstream_call_id ${joins}
+      where 1 = 1 ${caller_id === undefined ? sql`` : sql`and receipts.caller_id = ${caller_id}`}
+        ${from ? sql`and receipts.at >= ${from}` : sql``} ${to ? sql`and receipts.at < ${to}` : sql``}
+    ) as counted group by key`.execute(db)
+  return rows
+}
+
+/** The dearest groups by name, and one of all others. */
+function dearest(groups: readonly SummedRow[]): [string, SummedRow[]][] {
+  const costOf = (row: SummedRow) => Number(row.upstream_cost_micros) + Number(row.margin_micros)
+  const ordered = groups.toSorted((a, b) => costOf(b) - costOf(a) || (a.key < b.key ? -1 : 1))
+  const others = ordered.slice(MOST_GROUPS)
+  const listed = ordered.slice(0, MOST_GROUPS).map((row): [string, SummedRow[]] => [row.key, [row]])
+  return others.length === 0 ? listed : [...listed, [OTHER_GROUPS, others]]
 }
 
 const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
@@ -100,6 +150,13 @@ function receiptPage(
     .select([...RECEIPT_COLUMNS, 'transfer'])
     .select((eb) =>
       eb.selectFrom('keys').select('name').whereRef('keys.id', '=', 'metered_calls.caller_id').as('caller_name'),
+    )
+    .select((eb) =>
+      eb
+        .selectFrom('calls')
+        .select('session_id')
+        .whereRef('calls.call_id', '=', 'metered_calls.upstream_call_id')
+        .as('session'),
     )
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (from) query = query.where('at', '>=', from)
