@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { answerPostCommit } from '../../adapters/command/hook-post-commit.ts'
 import { noteSession } from '../../adapters/command/note-session.ts'
+import { startTakingFacts } from '../../adapters/command/sweeping.ts'
 import { connectionFiles, keepConnection } from '../../src/coding-agents/connection.ts'
+import { writePending } from '../../src/coding-sessions/pending-facts.ts'
 import type { SessionFacts } from '../../src/coding-sessions/session-facts.ts'
 import { takePending } from '../../src/coding-sessions/take-pending.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -144,6 +146,10 @@ describe('hooks of a coding agent, and gazeway cost', () => {
       lines.map(({ key, calls }) => [key, calls]),
       [['alone', 1]],
     )
+    await writePending(gateway.gateway.loaded.dataDir, 'alone', [{ branch: 'feature/tax' }], new Date())
+    await startTakingFacts(gateway.gateway).stop()
+    const session = await gateway.gateway.codingSessions.read('alone', undefined)
+    assert.equal(typeof session === 'object' && session?.branch, 'feature/tax', 'a service takes them as it starts')
   })
 
   it('sends the folder only where it may, and finds the sessions of a commit that a person makes', async (t) => {
