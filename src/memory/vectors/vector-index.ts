@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { isLive } from '../records/memory-expiry.ts'
 import type { Hit } from '../search/memory-search.ts'
-import { narrowed } from '../words/filter-conditions.ts'
+import { filterConditions } from '../words/filter-conditions.ts'
 import type { TextFilter } from '../words/text-matcher.ts'
 import { cosine, nearestBySigns, readSigns, signsOf } from './quantized.ts'
 
@@ -72,12 +72,12 @@ export function createVectorIndex({ reads, engine }: Store) {
       ['seq', 'vector'],
       sql`select memories.seq, memory_vectors.vector
         from memories join memory_vectors on memory_vectors.seq = memories.seq
-        where ${sql.join([...conditions, isLive(filter.now), ...narrowed(filter)], sql` and `)}`,
+        where ${sql.join([...conditions, isLive(filter.now), ...filterConditions(filter)], sql` and `)}`,
     )
   }
 
   /** Returns the nearest memories that pass the filter and have a cosine of at least `least`, best first. */
-  return async function nearest(
+  return async function nearestNeighbours(
     vector: Float32Array,
     { source, filter, memories, least }: { source: string; filter: TextFilter; memories: number; least: number },
   ): Promise<Hit[]> {

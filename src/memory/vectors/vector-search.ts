@@ -46,7 +46,7 @@ export function createVectorSearch(deps: {
   const embedder = createEmbedder(settings, ask)
   const stopping = new AbortController()
   const memories = createEmbedMemories({ store, embedder, prefix, now, signal: stopping.signal })
-  const nearest = createVectorIndex(store)
+  const nearestNeighbours = createVectorIndex(store)
   let restsUntil = 0
   let timer: NodeJS.Timeout | undefined
 
@@ -54,7 +54,7 @@ export function createVectorSearch(deps: {
     const text = query_prefix + query.slice(0, MAX_CHARACTERS)
     const [vector] = await embedder.embed([text], context)
     if (vector === undefined) return []
-    return nearest(vector, { source: memories.noteLength(vector.length), filter, memories: held, least })
+    return nearestNeighbours(vector, { source: memories.noteLength(vector.length), filter, memories: held, least })
   }
 
   return {

@@ -3,7 +3,7 @@ import { isTrustedBy } from '../records/trusted-writers.ts'
 import type { TextFilter } from './text-matcher.ts'
 
 /** Converts a filter into SQL conditions on `memories`, without the words. */
-export function narrowed({
+export function filterConditions({
   namespace,
   project,
   tags = [],

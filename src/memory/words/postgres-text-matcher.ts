@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isLive } from '../records/memory-expiry.ts'
-import { narrowed } from './filter-conditions.ts'
+import { filterConditions } from './filter-conditions.ts'
 import { marked } from './placeholders.ts'
 import type { TextMatcher, Wanted } from './text-matcher.ts'
 
@@ -12,7 +12,7 @@ const PLACES = { everywhere: '', 'in key or tags': 'AB' }
  */
 export const postgresTextMatcher: TextMatcher = {
   matching: (wanted, filter) => sql`memories where memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery
-    and ${sql.join([isLive(filter.now), ...narrowed(filter)], sql` and `)}`,
+    and ${sql.join([isLive(filter.now), ...filterConditions(filter)], sql` and `)}`,
   newestFirst: sql`memories.seq`,
 }
 

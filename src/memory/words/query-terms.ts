@@ -1,10 +1,10 @@
 import { stemOf } from '../../text/stem.ts'
 import { withoutStopWords } from '../../text/stop-words.ts'
 import { isUnspaced } from '../../text/words.ts'
+import { fuzzyMatches } from './fuzzy-matches.ts'
 import { type IndexedWord, wordsIn } from './indexed-words.ts'
 import type { MemoryWords, StoredWord } from './memory-words.ts'
-import { nearest } from './near-words.ts'
-import { splitsOf } from './split-words.ts'
+import { splitCompound } from './split-compound.ts'
 import { type Alternative, type Term, termOf } from './term.ts'
 import { typosAllowed } from './typos.ts'
 
@@ -68,11 +68,11 @@ export async function meaningOf(query: string, { words, space, held }: Vocabular
 async function instead(text: string, { words, space, held }: Vocabulary): Promise<Term[]> {
   const ended = ((await words.endingWith(space, [text])).get(text) ?? []).map((it) => weighed(it, ENDING))
   if (ended.length > 0) return [termOf(text, { found: ended, counted: ended, held })]
-  const parts = await splitsOf(text, (some) => words.alike(space, some))
+  const parts = await splitCompound(text, (some) => words.alike(space, some))
   if (parts.length > 0)
     return parts.map((part) => termOf(part.word, { found: [weighed(part, 1)], counted: [weighed(part, 1)], held }))
   const typos = typosAllowed(text)
-  const near = typos === 0 ? [] : nearest(text, typos, await words.maybe(space, text, typos))
+  const near = typos === 0 ? [] : fuzzyMatches(text, typos, await words.maybe(space, text, typos))
   const closest = near.filter((it) => near[0]?.typos !== 1 || it.typos === 1).slice(0, MAX_SIMILAR)
   const found = closest.map((it) => weighed(it, similarity(text, it.typos)))
   return [termOf(text, { found, counted: found, held })]

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isLive } from '../records/memory-expiry.ts'
-import { narrowed } from './filter-conditions.ts'
+import { filterConditions } from './filter-conditions.ts'
 import { indexedWords } from './indexed-words.ts'
 import { marked } from './placeholders.ts'
 import type { TextFilter, TextMatcher, Wanted } from './text-matcher.ts'
@@ -21,7 +21,7 @@ export const sqliteTextMatcher: TextMatcher = {
     const conditions: Array<RawBuilder<unknown>> = [
       sql`memories_text match ${expression.join(' AND ')}`,
       isLive(filter.now),
-      ...narrowed(filter),
+      ...filterConditions(filter),
     ]
     // A cross join keeps the text index outermost. Otherwise SQLite scans a whole namespace and looks up each row.
     return sql`memories_text cross join memories on memories.seq = memories_text.rowid

@@ -9,9 +9,9 @@ const LONGEST = 64
  * Splits a compound into two words, with or without an "s" between them, as in German. Takes the pair found by `lookUp`
  * with the longest first part. Empty when there is none.
  *
- * @example await splitsOf('rechnungsnummer', async () => []) // []
+ * @example await splitCompound('rechnungsnummer', async () => []) // []
  */
-export async function splitsOf(
+export async function splitCompound(
   compound: string,
   lookUp: (words: readonly string[]) => Promise<readonly StoredWord[]>,
 ): Promise<StoredWord[]> {

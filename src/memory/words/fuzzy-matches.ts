@@ -2,12 +2,12 @@ import type { StoredWord } from './memory-words.ts'
 import { hasDigit, typosBetween } from './typos.ts'
 
 /** A word of memories, and its number of typos compared to another word. */
-export interface NearWord extends StoredWord {
+export interface FuzzyMatch extends StoredWord {
   typos: number
 }
 
 /** Selects the `candidates` without digits within `most` typos of `word`, nearest first, then most frequent. */
-export function nearest(word: string, most: number, candidates: readonly StoredWord[]): NearWord[] {
+export function fuzzyMatches(word: string, most: number, candidates: readonly StoredWord[]): FuzzyMatch[] {
   const distinct = [...new Map(candidates.map((candidate) => [candidate.word, candidate])).values()]
   return distinct
     .filter((candidate) => !hasDigit(candidate.word))
