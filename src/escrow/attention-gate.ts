@@ -12,7 +12,7 @@ export interface Attention {
 }
 
 /** Verifies an attestation. Runs before the transaction, because it can be slow. */
-export async function lookAtAttention({ db }: Store, verifier: GazeVerifier, of: Check): Promise<Attention> {
+export async function verifyAttention({ db }: Store, verifier: GazeVerifier, of: Check): Promise<Attention> {
   return { attestationId: of.attestationId, reasons: await verifier.check(db, of) }
 }
 

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { type Caller, found, requireParty } from './access.ts'
-import { lookAtAttention, requireAttention } from './attention-gate.ts'
+import { requireAttention, verifyAttention } from './attention-gate.ts'
 import { type Release, statusAt } from './escrow-record.ts'
 import { createTally } from './escrow-tally.ts'
 import { lockedRow, release } from './moves.ts'
@@ -47,7 +47,7 @@ export function createRelease({
     requireCompleted(task, at)
     const payee = await payees.find(named ?? before.payer, before.settlement_mode as SettlementMode)
     if (recipient !== undefined) requireRecipient(recipient, [named, payee.recipient], before)
-    const attention = await lookAtAttention(store, verifier, {
+    const attention = await verifyAttention(store, verifier, {
       attestationId,
       taskId: task.id,
       evidence: evidenceOf(task, before),

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import { type Attention, lookAtAttention, requireAttention } from '../escrow/attention-gate.ts'
+import { type Attention, requireAttention, verifyAttention } from '../escrow/attention-gate.ts'
 import type { Caller } from '../escrow/escrow.ts'
 import { createTally } from '../escrow/escrow-tally.ts'
 import { taskStatusAt } from '../escrow/task-status.ts'
@@ -199,7 +199,7 @@ async function look(
   const description = `records that the claiming key stored since the task was created, at ${from}`
   const evidence = [{ description, callerId: caller.id, from, until: null }]
   if (attestationId !== undefined)
-    return lookAtAttention(store, verifier, { attestationId, taskId, evidence, at: at.toISOString() })
+    return verifyAttention(store, verifier, { attestationId, taskId, evidence, at: at.toISOString() })
   throw new GazewayError(
     'gaze_verification_failed',
     'This task needs gaze verification: send the attestation_id of an attestation bound to it.',
