@@ -5,7 +5,7 @@ import { shortId } from '../../adapters/console/web/format.ts'
 import { channelsOf, heatOf, positionsOf } from '../../adapters/console/web/pages/attention/buckets.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from '../../adapters/console/web/pages/capture/dwells.ts'
 import { nextView, wholeOf } from '../../adapters/console/web/pages/capture/face-view.ts'
-import { type Look, learnGaze } from '../../adapters/console/web/pages/capture/gaze-map.ts'
+import { type CalibrationSample, learnGaze } from '../../adapters/console/web/pages/capture/gaze-map.ts'
 import { cogOf, emoOf } from '../../adapters/console/web/pages/capture/mind.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 
@@ -66,7 +66,7 @@ describe('where the pointer or the gaze stayed', () => {
 describe('gaze from a face', () => {
   const points = [0.1, 0.5, 0.9].flatMap((y) => [0.06, 0.5, 0.94].map((x) => ({ x, y })))
   /** Irises that go with the gaze, and a head that moves a little; `noise` is a share of what the irises do. */
-  const looks = (noise: number): Look[] =>
+  const samples = (noise: number): CalibrationSample[] =>
     points.flatMap(({ x, y }, i) =>
       Array.from({ length: 5 }, (_, j) => {
         const shake = noise * Math.sin(17 * i + 5 * j)
@@ -75,17 +75,17 @@ describe('gaze from a face', () => {
       }),
     )
 
-  it('is learnt from looks at nine points, and knows how far off it is', () => {
-    const exact = learnGaze(looks(0))
+  it('is learnt from samples at nine points, and knows how far off it is', () => {
+    const exact = learnGaze(samples(0))
     assert.ok(exact && exact.error < 0.03, `${exact?.error} off`)
     const { x, y } = exact.at([0.2 * (0.5 - 0.3), 0.1 * (0.7 - 0.5), 0, 0, 0.5, 0.4])
     assert.ok(Math.hypot(x - 0.3, y - 0.7) < 0.03, `${x}/${y}`)
-    const noisy = learnGaze(looks(0.4))
+    const noisy = learnGaze(samples(0.4))
     assert.ok(noisy && noisy.error > 0.1, `${noisy?.error} off`)
   })
 
   it('stays on the window, whatever the face does, and needs four points', () => {
-    const map = learnGaze(looks(0.1))
+    const map = learnGaze(samples(0.1))
     const feature = fc.float({ min: -10, max: 10, noNaN: true })
     fc.assert(
       fc.property(fc.array(feature, { minLength: 6, maxLength: 6 }), (features) => {
@@ -93,7 +93,7 @@ describe('gaze from a face', () => {
         assert.ok(x >= 0 && x <= 1 && y >= 0 && y <= 1, `${x}/${y}`)
       }),
     )
-    assert.equal(learnGaze(looks(0).slice(0, 15)), null)
+    assert.equal(learnGaze(samples(0).slice(0, 15)), null)
     assert.equal(learnGaze([]), null)
   })
 })

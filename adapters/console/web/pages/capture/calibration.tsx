@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button, Primary } from '../../components/components.ts'
-import { type GazeMap, type Look, learnGaze } from './gaze-map.ts'
+import { type CalibrationSample, type GazeMap, learnGaze } from './gaze-map.ts'
 import type { Face } from './webcam.ts'
 import './capture.css'
 
@@ -26,7 +26,7 @@ export function Calibration(props: {
   const dialog = useRef<HTMLDialogElement>(null)
   const [at, setAt] = useState(-1)
   const [seen, setSeen] = useState(true)
-  const looks = useRef<Look[]>([])
+  const samples = useRef<CalibrationSample[]>([])
   const point = POINTS[at]
 
   useEffect(() => {
@@ -41,12 +41,12 @@ export function Calibration(props: {
     return props.faces((face) => {
       setSeen(face !== null)
       if (face === null || face.at < from || isDone) return
-      looks.current.push({ features: face.features, ...point })
+      samples.current.push({ features: face.features, ...point })
       taken++
       if (taken < FEW_LOOKS || (taken < LOOKS && face.at < from + LONG_MS)) return
       isDone = true
       if (at + 1 < POINTS.length) setAt(at + 1)
-      else props.onDone(learnGaze(looks.current))
+      else props.onDone(learnGaze(samples.current))
     })
   }, [at])
 

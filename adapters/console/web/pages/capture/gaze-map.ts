@@ -1,5 +1,5 @@
-/** Look at a known point: features of the face, and the point's position in the window (0 to 1). */
-export interface Look {
+/** What the camera saw of a look at a known point: features of the face, and the point's position in the window (0 to 1). */
+export interface CalibrationSample {
   features: readonly number[]
   x: number
   y: number
@@ -12,24 +12,26 @@ export interface GazeMap {
   error: number
 }
 
-/** Ridge parameter. It keeps the weights small when there are few looks. Features are standardised first. */
+/** Ridge parameter. It keeps the weights small when there are few samples. Features are standardised first. */
 const RIDGE = 0.5
 
 /**
- * Learns a person's gaze from their looks at known points: ridge regression (Hoerl and Kennard 1970) of the position on
+ * Learns a person's gaze from samples of looks at known points: ridge regression (Hoerl and Kennard 1970) of the position on
  * the features. Its error is cross-validated by leaving out one point at a time.
  *
- * @param looks several for each of at least four points
+ * @param samples several for each of at least four points
  * @returns null when there are fewer points
  */
-export function learnGaze(looks: readonly Look[]): GazeMap | null {
-  const points = [...new Set(looks.map(pointOf))]
+export function learnGaze(samples: readonly CalibrationSample[]): GazeMap | null {
+  const points = [...new Set(samples.map(pointOf))]
   if (points.length < 4) return null
   const misses = points.flatMap((point) => {
-    const guess = fit(looks.filter((look) => pointOf(look) !== point))
-    return looks.filter((look) => pointOf(look) === point).map((look) => distance(guess(look.features), look))
+    const guess = fit(samples.filter((sample) => pointOf(sample) !== point))
+    return samples
+      .filter((sample) => pointOf(sample) === point)
+      .map((sample) => distance(guess(sample.features), sample))
   })
-  const guess = fit(looks)
+  const guess = fit(samples)
   return {
     at(features) {
       const { x, y } = guess(features)
@@ -39,24 +41,24 @@ export function learnGaze(looks: readonly Look[]): GazeMap | null {
   }
 }
 
-const pointOf = ({ x, y }: Look) => `${x}/${y}`
+const pointOf = ({ x, y }: CalibrationSample) => `${x}/${y}`
 const clamp = (value: number) => Math.min(1, Math.max(0, value))
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 const distance = (a: { x: number; y: number }, b: { x: number; y: number }) => Math.hypot(a.x - b.x, a.y - b.y)
 
-function fit(looks: readonly Look[]): (features: readonly number[]) => { x: number; y: number } {
-  const width = looks[0]?.features.length ?? 0
-  const columns = Array.from({ length: width }, (_, i) => looks.map((look) => look.features[i] ?? 0))
+function fit(samples: readonly CalibrationSample[]): (features: readonly number[]) => { x: number; y: number } {
+  const width = samples[0]?.features.length ?? 0
+  const columns = Array.from({ length: width }, (_, i) => samples.map((sample) => sample.features[i] ?? 0))
   const centers = columns.map(mean)
   const scales = columns.map((column, i) => Math.sqrt(mean(column.map((v) => (v - (centers[i] ?? 0)) ** 2))) || 1)
   const standard = (features: readonly number[]) =>
     centers.map((center, i) => ((features[i] ?? center) - center) / (scales[i] ?? 1))
-  const rows = looks.map((look) => standard(look.features))
+  const rows = samples.map((sample) => standard(sample.features))
   const [toX, toY] = (['x', 'y'] as const).map((axis) => {
-    const middle = mean(looks.map((look) => look[axis]))
+    const middle = mean(samples.map((sample) => sample[axis]))
     const weights = solveRidge(
       rows,
-      looks.map((look) => look[axis] - middle),
+      samples.map((sample) => sample[axis] - middle),
     )
     return (row: readonly number[]) => weights.reduce((sum, weight, i) => sum + weight * (row[i] ?? 0), middle)
   })
