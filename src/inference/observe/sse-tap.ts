@@ -5,8 +5,8 @@ import { ReportedError } from '../api/reported-error.ts'
 import { hideSecrets } from '../upstreams/failure.ts'
 import { NAMES_CHAT_TOOLS } from './chat-tools.ts'
 import { type EventData, eventData } from './event-data.ts'
-import { type KeptEvents, keepEvents } from './kept-events.ts'
 import { faultIn, toldFault } from './stream-fault.ts'
+import { createStreamPrefix, type StreamPrefix } from './stream-prefix.ts'
 import { readReport, type UsageReport } from './usage-report.ts'
 
 /** Matches what may separate the parts of a field: an event can span several lines. */
@@ -43,7 +43,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 /** Inspects a stream of server-sent events in transit, without delaying it. */
 export interface SseTap
   extends Pick<UsageReport, 'usage' | 'promptUsage' | 'terms' | 'isOutdated'>,
-    Pick<KeptEvents, 'generated' | 'follow'> {
+    Pick<StreamPrefix, 'generated' | 'incrementalText'> {
   /** Adds a chunk and returns the events to pass on. Unfinished ones wait for the rest. */
   push(chunk: Buffer): Buffer | null
   /** Rest after a clean end of the stream: an event without its blank line, but no partial one. */
@@ -67,7 +67,7 @@ export interface SseTap
 export function createSseTap(options: { dropUsageChunk: boolean; secrets: readonly string[] }): SseTap {
   const { dropUsageChunk, secrets } = options
   const events = wholeEvents()
-  const kept = keepEvents()
+  const kept = createStreamPrefix()
   const report = readReport(kept)
   const withoutMark = dropMark()
   let failed: ReportedError | null = null
@@ -129,7 +129,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     promptUsage: report.promptUsage,
     terms: report.terms,
     isOutdated: report.isOutdated,
-    follow: kept.follow,
+    incrementalText: kept.incrementalText,
     generated: kept.generated,
     isPlain: () => plain,
     failed: () => failed,

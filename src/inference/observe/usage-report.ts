@@ -6,8 +6,8 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { createChatTools } from './chat-tools.ts'
 import type { EventData } from './event-data.ts'
 import { generatedBy } from './generated-text.ts'
-import type { KeptEvents } from './kept-events.ts'
 import { type ReportedTerms, readTerms } from './reported-terms.ts'
+import type { StreamPrefix } from './stream-prefix.ts'
 
 /** Usage that a stream reports. */
 export interface UsageReport {
@@ -26,7 +26,7 @@ export interface UsageReport {
 }
 
 /** Reads the usage of a stream whose events are kept in `kept`. */
-export function readReport(kept: KeptEvents): UsageReport {
+export function readReport(kept: StreamPrefix): UsageReport {
   let usage: Usage | null = null
   /** The last event with a usage, and that usage. */
   let telling: { answer: unknown; used: unknown } | null = null

@@ -2,11 +2,11 @@ import type { Store } from '../../store/store.ts'
 import type { Sweep } from '../../store/sweeps.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { createKeptStates } from './kept-states.ts'
 import type { ReasoningState } from './reasoning-state.ts'
 import { createReferences, isAnswer } from './references.ts'
 import { isSealed, keyIdsIn, mayHaveSeals, openSeal, openText, seal, sealText } from './seal.ts'
 import { createSealKeys } from './seal-keys.ts'
+import { createStoredStates } from './stored-states.ts'
 
 const SWEEP_MS = 3_600_000
 
@@ -102,7 +102,7 @@ export function createReasoning(deps: {
   onError: (error: unknown) => void
 }): Reasoning {
   const keys = createSealKeys(deps)
-  const states = createKeptStates(deps)
+  const states = createStoredStates(deps)
   const referenceOf = createReferences()
 
   function of(bond: ReasoningBond): CallReasoning {

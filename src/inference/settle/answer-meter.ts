@@ -3,8 +3,8 @@ import { splitEvents } from '../../wire/whole-events.ts'
 import type { Bill } from '../admit/bill.ts'
 import { countLong } from '../observe/estimate.ts'
 import { textOf } from '../observe/generated-text.ts'
-import type { FollowedText } from '../observe/kept-events.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
+import type { IncrementalText } from '../observe/stream-prefix.ts'
 
 /** Tokens reserved in advance once an answer outgrows its reservation: at first, and at most. */
 const [FIRST_STEP, LARGEST_STEP] = [2048, 16_384]
@@ -38,7 +38,7 @@ export function createAnswerMeter(
   bill: Pick<Bill, 'answerTokens' | 'extend'>,
   countTokens: (text: string) => Promise<number>,
 ): AnswerMeter {
-  let followed: FollowedText | null = null
+  let incremental: IncrementalText | null = null
   /** Number of tokens counted so far. */
   let counted = 0
   let uncounted: string[] = []
@@ -65,11 +65,11 @@ export function createAnswerMeter(
 
   return {
     follow(tap) {
-      followed = tap?.follow() ?? null
+      incremental = tap?.incrementalText() ?? null
     },
     covers(unseen) {
-      if (followed === null) add(unseen())
-      else if (followed.bytes() > Math.min(left(), WAITING_BYTES)) add(followed.text())
+      if (incremental === null) add(unseen())
+      else if (incremental.bytes() > Math.min(left(), WAITING_BYTES)) add(incremental.text())
       return uncountedBytes <= WAITING_BYTES && left() >= 0
     },
     async extend() {

@@ -5,7 +5,7 @@ const DAY_MS = 24 * 3_600_000
 const MOST_ANSWERS = 500
 
 /** Sealed reasoning of answers, for clients that bring back only their tool calls. */
-export interface KeptStates {
+export interface StoredStates {
   /**
    * Keeps a state for `responses.keep_days`. Never rejects.
    *
@@ -26,12 +26,12 @@ export interface KeptStates {
  * @param deps.keepDays setting `responses.keep_days`; nothing is kept at 0
  * @param deps.onError called when the store fails
  */
-export function createKeptStates(deps: {
+export function createStoredStates(deps: {
   store: Store
   now: () => Date
   keepDays: () => number
   onError: (error: unknown) => void
-}): KeptStates {
+}): StoredStates {
   const { store, now, keepDays, onError } = deps
   /** States on their way to the store: the next request may come before they are written. */
   const writing = new Map<string, Promise<void>>()

@@ -5,7 +5,7 @@ import { type Generated, generatedBy, textOf } from './generated-text.ts'
 const KEPT_BYTES = 64 * 1024
 
 /** Text of the model as it arrives, each part once. */
-export interface FollowedText {
+export interface IncrementalText {
   /** Bytes of the events that were not read yet; their text has no more. */
   bytes(): number
   /** Reads the text since the last call. */
@@ -13,7 +13,7 @@ export interface FollowedText {
 }
 
 /** Beginning of a stream, kept so that its text can be counted. */
-export interface KeptEvents {
+export interface StreamPrefix {
   add(events: Buffer): void
   /** Number of additions kept so far. */
   count(): number
@@ -22,11 +22,11 @@ export interface KeptEvents {
   /** Text of the model, and the ratio of the whole stream's length to the part kept. */
   generated(): Generated
   /** Begins to collect the text of the model from here on. */
-  follow(): FollowedText
+  incrementalText(): IncrementalText
 }
 
 /** Keeps the beginning of a stream. */
-export function keepEvents(): KeptEvents {
+export function createStreamPrefix(): StreamPrefix {
   const kept: Buffer[] = []
   let keptBytes = 0
   let totalBytes = 0
@@ -47,7 +47,7 @@ export function keepEvents(): KeptEvents {
     count: () => kept.length,
     hasTextAfter: (count) => splitEvents(Buffer.concat(kept.slice(count))).some((event) => generatedBy(event) !== ''),
     generated: () => ({ text: textOf(Buffer.concat(kept)), factor: keptBytes === 0 ? 1 : totalBytes / keptBytes }),
-    follow() {
+    incrementalText() {
       unread = []
       return {
         bytes: () => unreadBytes,
