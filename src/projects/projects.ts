@@ -9,8 +9,8 @@ import type { Store } from '../store/store.ts'
 import type { ProjectPlaceRow } from '../store/tables/projects-tables.ts'
 import { readId } from './evidence.ts'
 import { createFolderProjects } from './folder-projects.ts'
-import { findPlace, isGone, placeOf } from './places.ts'
 import { ID_FILE, projectFolder } from './project-folder.ts'
+import { findPlace, isGone, placeOf } from './project-places.ts'
 
 /** The operator's space of memories, which projects are about. */
 const SPACE = 0

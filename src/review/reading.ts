@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
+import { lineNumbersOf } from './line-numbers.ts'
 import type { Part } from './part.ts'
-import { placesOf } from './places.ts'
 import type { PartReading } from './review-record.ts'
 
 /** Visible time that a changed line needs to count as seen, in ms. */
@@ -100,7 +100,7 @@ function track(part: Part): Tracked {
   const hunk: Tracked = { part, lines: [], first: null, visits: 0 }
   if (part.kind !== 'hunk') return hunk
   const { rows } = part
-  hunk.lines = placesOf(rows).map((place, index) => {
+  hunk.lines = lineNumbersOf(rows).map((place, index) => {
     const isChanged = rows[index]?.kind !== ' '
     return { place, isChanged, hunk, budget: 0, exposure: 0 }
   })

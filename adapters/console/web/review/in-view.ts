@@ -1,4 +1,4 @@
-import { placesOf } from '../../../../src/review/places.ts'
+import { lineNumbersOf } from '../../../../src/review/line-numbers.ts'
 import type { ReviewState } from './review-state.ts'
 import { drawnChunks } from './rows.tsx'
 
@@ -24,7 +24,7 @@ export function linesInView({ parts }: Pick<ReviewState, 'parts'>): LinesInView[
     const part = parts[Number(chunk.dataset.part)]
     if (part?.kind !== 'hunk' || !isOnScreen(chunk.getBoundingClientRect())) continue
     const from = Number(chunk.dataset.from)
-    const ofPart = places.get(part) ?? placesOf(part.rows)
+    const ofPart = places.get(part) ?? lineNumbersOf(part.rows)
     places.set(part, ofPart)
     const lines = [...chunk.children].flatMap((line, at) => (isSeen(line) ? (ofPart[from + at] ?? []) : []))
     byPath.set(part.path, [...(byPath.get(part.path) ?? []), ...lines])
