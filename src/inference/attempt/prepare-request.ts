@@ -64,7 +64,7 @@ export interface PreparedRequest {
    * @throws as `relay.open` and `withRetries`
    */
   send(): Promise<WholeReply | StreamReply>
-  /** What replies told that `send` has discarded for another try. */
+  /** Usage that replies told which `send` has discarded for another try. */
   discarded: readonly Observed[]
 }
 

@@ -107,7 +107,7 @@ interface SettledOutcome extends Outcome {
   isHad: boolean
   /** True when the provider may bill an answer whose usage it did not tell. */
   isUntold: boolean
-  /** What replies told that were discarded for another try. */
+  /** Usage that replies told which were discarded for another try. */
   discarded: readonly Observed[]
   /** Receiver that reads on once the client has left. Null for a call without limits. */
   late: LateReceiver | null
