@@ -61,7 +61,8 @@ interface Located {
   properties: JsonProperty[]
 }
 
-function createJsonFormat(options: ParseOptions): JsonFormat {
+/** Finds paths in texts of one dialect. */
+function createLocate(options: ParseOptions): (source: TextFile, path: JsonPath) => Located {
   /** Root object. Undefined for a text that is empty or consists of comments. */
   function rootOf({ file, text }: TextFile): JsonObject | undefined {
     const errors: ParseError[] = []
@@ -72,7 +73,7 @@ function createJsonFormat(options: ParseOptions): JsonFormat {
     return root === undefined ? undefined : asObject(root, file, 'The file')
   }
 
-  function locate(source: TextFile, path: JsonPath): Located {
+  return (source, path) => {
     const root = rootOf(source)
     const located: Located = { root, objects: [], properties: [] }
     let object = root
@@ -86,6 +87,10 @@ function createJsonFormat(options: ParseOptions): JsonFormat {
     }
     return located
   }
+}
+
+function createJsonFormat(options: ParseOptions): JsonFormat {
+  const locate = createLocate(options)
 
   function valueAt(file: TextFile, path: JsonPath): unknown {
     const property = locate(file, path).properties[path.length - 1]
@@ -112,12 +117,8 @@ function createJsonFormat(options: ParseOptions): JsonFormat {
     const { text } = file
     const { objects, properties } = locate(file, path)
     if (properties.length < path.length) return text
-    const isEmptied = (level: number) => {
-      const [object, property] = [objects[level], properties[level]]
-      return object?.children.length === 1 && property !== undefined && !hasComment(text, object, property)
-    }
     let level = path.length - 1
-    while (level > kept && isEmptied(level)) level--
+    while (level > kept && isEmptied(text, objects[level], properties[level])) level--
     const [object, property] = [objects[level], properties[level]]
     return object && property ? applyEdits(text, cutMember(text, object, property)) : text
   }
@@ -130,15 +131,12 @@ function createJsonFormat(options: ParseOptions): JsonFormat {
     return { ...list, children: list.children ?? [] }
   }
 
-  const itemIn = (list: { children: Node[] } | undefined, value: unknown) =>
-    list?.children.find((item) => isSame(getNodeValue(item), value))
-
   return {
     hasItem: (file, path, value) => itemIn(listAt(file, path), value) !== undefined,
     putItem(file, path, value) {
       const list = listAt(file, path)
       if (list === undefined) return putAt(file, path, [value])
-      return applyEdits(file.text, addedItem(file.text, list, value, styleOf(file.text, rootOf(file))))
+      return applyEdits(file.text, addedItem(file.text, list, value, styleOf(file.text, locate(file, path).root)))
     },
     takeItem(file, path, value, kept) {
       const list = listAt(file, path)
@@ -157,6 +155,10 @@ function createJsonFormat(options: ParseOptions): JsonFormat {
     take: (source, emptied) => takeAt(source, [source.servers, SERVER_NAME], emptied === 'kept' ? 1 : 0),
   }
 }
+
+/** An item of a list with a value. */
+const itemIn = (list: { children: Node[] } | undefined, value: unknown) =>
+  list?.children.find((item) => isSame(getNodeValue(item), value))
 
 /** Wraps a value in objects, one for each name. */
 const nested = (path: JsonPath, value: unknown): unknown =>
@@ -180,6 +182,10 @@ function propertyOf(object: JsonObject, name: string, file: string): JsonPropert
     `${file}: "${name}" occurs ${properties.length} times; keep one of them. Nothing was changed.`,
   )
 }
+
+/** Tells whether an object holds nothing but one property, not even a comment. */
+const isEmptied = (text: string, object: JsonObject | undefined, property: JsonProperty | undefined): boolean =>
+  object?.children.length === 1 && property !== undefined && !hasComment(text, object, property)
 
 /** Tells whether an object contains comments beside its one property. */
 function hasComment(text: string, object: JsonObject, { offset, length }: JsonProperty): boolean {
