@@ -1,3 +1,7 @@
+import * as z from 'zod'
+import type { CodingSession } from '../../src/coding-sessions/coding-session.ts'
+import { CodingSessionQuery, listSessions } from '../../src/coding-sessions/list-sessions.ts'
+import { readSession } from '../../src/coding-sessions/read-session.ts'
 import {
   type NamedSession,
   Resumption,
@@ -7,9 +11,11 @@ import {
 } from '../../src/coding-sessions/session-states.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
-import { amountIn, countIn } from './key-flags.ts'
+import { GazewayError } from '../../src/errors.ts'
+import { detailed } from './detailed.ts'
+import { amountIn, checked, countIn } from './key-flags.ts'
 import { keyIdOf, keyReference } from './key-reference.ts'
-import { type KeyTools, withStoredKeys } from './with-keys.ts'
+import { type KeyTools, printList, withStoredKeys } from './with-keys.ts'
 
 /** Flags that name a session beside its id. */
 export interface SessionFlags {
@@ -22,6 +28,46 @@ export interface ResumeFlags extends SessionFlags {
   raise?: string
   calls?: string
   minutes?: string
+}
+
+/** Flags of `gazeway session list`. */
+export interface ListFlags {
+  limit: string
+  sort: string
+  json?: boolean
+}
+
+/** Prints the newest or dearest sessions, as a table or as JSON. @throws GazewayError `validation_failed` */
+export async function listNewest(loaded: LoadedConfig, log: Log, { limit, sort, json }: ListFlags): Promise<void> {
+  const query = {
+    limit: countIn('--limit', z.int().min(1).max(1_000).meta({ accepted: 'a whole number from 1 to 1000' }), limit),
+    sort: checked('--sort', CodingSessionQuery.shape.sort.unwrap(), sort),
+  }
+  const { items } = await withStoredKeys(loaded, log, ({ store }) => listSessions(store, query))
+  if (json) printList(items)
+  else if (items.length === 0) process.stderr.write('No sessions yet. A call of a coding agent begins one.\n')
+  else process.stdout.write(sessionTable(items))
+}
+
+const sessionTable = (sessions: readonly CodingSession[]): string =>
+  detailed(
+    ['ID', 'LAST', 'CALLS', 'COST USD', 'STATE'],
+    sessions.map(({ id, key, client, repository, branch, calls, cost_usd, last_at, state }) => ({
+      cells: [id, `${last_at.slice(0, 16)}Z`, String(calls), String(cost_usd), state],
+      details: { key, client: [client.name, client.version].filter(Boolean).join(' '), repository, branch },
+    })),
+  )
+
+/** Prints a session as JSON. @throws GazewayError `not_found`, or `conflict` when several keys have one of the id */
+export async function showOne(loaded: LoadedConfig, log: Log, id: string, flags: SessionFlags): Promise<void> {
+  const found = await withStoredKeys(loaded, log, async (tools) =>
+    readSession(tools.store, id, (await named(tools, id, flags)).callerId),
+  )
+  if (found === null)
+    throw new GazewayError('not_found', 'There is no such session; `gazeway session list` shows them.')
+  if (found === 'ambiguous')
+    throw new GazewayError('conflict', 'Several keys have a session of this id. Name one with --key.')
+  process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
 }
 
 /** Stops a session. @throws GazewayError `not_found`, or `conflict` when several keys have one of the id */

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
-import type { ResumeFlags, SessionFlags } from './session-command.ts'
+import type { ListFlags, ResumeFlags, SessionFlags } from './session-command.ts'
 
 const EXAMPLES = `
-SESSION is the id that the client says, as in the error of a refused call and in GET /api/coding-sessions.
+SESSION is the id that the client says, as in "gazeway session list" and in the error of a refused call.
 
 Examples:
+  $ gazeway session list --sort cost
   $ gazeway session stop 0199f4c2-c5b2-7a3e-8f0d-4a6b9c1e2d3f
   $ gazeway session resume 0199f4c2-c5b2-7a3e-8f0d-4a6b9c1e2d3f --raise 2`
 
@@ -17,8 +18,27 @@ const KEY = ['--key <key>', 'id or name of its key, where several have a session
 export function addSessionCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig; log: Log }>): void {
   const session = program
     .command('session')
-    .description('stop, resume and raise the sessions of coding agents')
+    .description('list, show, stop, resume and raise the sessions of coding agents')
     .addHelpText('after', EXAMPLES)
+  session
+    .command('list')
+    .description('list the newest sessions with their cost')
+    .option('--limit <n>', 'how many', '20')
+    .option('--sort <order>', 'last: the latest first; cost: the dearest first', 'last')
+    .option('--json', 'print JSON')
+    .action(async (flags: ListFlags) => {
+      const { loaded, log } = await start()
+      await (await import('./session-command.ts')).listNewest(loaded, log, flags)
+    })
+  session
+    .command('show')
+    .description('print all of a session as JSON: calls by kind and model, repository, commits, limits, state')
+    .argument(...SESSION)
+    .option(...KEY)
+    .action(async (id: string, flags: SessionFlags) => {
+      const { loaded, log } = await start()
+      await (await import('./session-command.ts')).showOne(loaded, log, id, flags)
+    })
   session
     .command('stop')
     .description('stop a session: running servers end its calls, streams too, within 5 s')

@@ -4,6 +4,7 @@ import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
 import { CodingSession, toSession } from './coding-session.ts'
 import { findSessions } from './list-sessions.ts'
+import { LimitsOfSession, limitsOfSession } from './session-states.ts'
 
 /** Kind of calls whose client says none. */
 const NO_KIND = 'main'
@@ -15,6 +16,7 @@ type Part = z.infer<typeof Part>
 
 /** A session with its parts. Kinds and models are of the calls that the audit trail still has. */
 export const CodingSessionDetails = CodingSession.extend({
+  ...LimitsOfSession.shape,
   by_kind: z.array(Part).describe(`Kinds as the client says; ${NO_KIND} where it says none`),
   by_model: z.array(Part),
   facts: z.array(
@@ -55,13 +57,14 @@ export async function readSession(
   if (row === undefined) return null
   if (another !== undefined) return 'ambiguous'
   const key = { caller_id: row.caller_id, session_id: id }
-  const [byKind, byModel, facts, commits] = await Promise.all([
+  const [byKind, byModel, facts, commits, limits] = await Promise.all([
     partsOf(store, key, 'kind'),
     partsOf(store, key, 'model'),
     rangesOf(store, key),
     commitsOf(store, key),
+    limitsOfSession(store, key),
   ])
-  return { ...toSession(row), by_kind: byKind, by_model: byModel, facts, commits }
+  return { ...toSession(row), ...limits, by_kind: byKind, by_model: byModel, facts, commits }
 }
 
 interface Key {

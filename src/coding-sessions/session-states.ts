@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
+import { readSessionLimits, SESSION_LIMITS, sessionLimitsOf } from '../identity/session-limits.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionStateRow } from '../store/tables/session-limits-tables.ts'
 import { AmountAboveZero, type Micros, toMicros, toUsd } from '../text/money.ts'
@@ -15,6 +16,14 @@ export const SessionState = z.object({
   raised: z.object({ usd: z.number(), calls: z.int(), minutes: z.int() }).describe('Added to its limits'),
 })
 export type SessionState = z.infer<typeof SessionState>
+
+/** Limits of a session as they are now, and what admins have added to them. */
+export const LimitsOfSession = z.object({
+  limits: z.object(SESSION_LIMITS).describe('Of its key and group the tighter, with what admins have added'),
+  raised: SessionState.shape.raised,
+  stopped_at: SessionState.shape.stopped_at,
+  stopped_by: SessionState.shape.stopped_by,
+})
 
 /** What an admin adds to the limits of a session that goes on. */
 export const Resumption = z.strictObject({
@@ -63,6 +72,36 @@ export async function resumeSession(
     raised_minutes: Number(row.raised_minutes) + (raise.raise_minutes ?? 0),
   }))
 }
+
+/** Reads the limits of a session. */
+export async function limitsOfSession(
+  { db }: Store,
+  { caller_id, session_id }: Pick<SessionStateRow, 'caller_id' | 'session_id'>,
+): Promise<z.infer<typeof LimitsOfSession>> {
+  const key = await db.selectFrom('keys').select('group_id').where('id', '=', caller_id).executeTakeFirst()
+  const owners = [caller_id, key?.group_id ?? null].filter((owner) => owner !== null)
+  const limits = sessionLimitsOf([...(await readSessionLimits(db, owners)).values()])
+  const found = await db
+    .selectFrom('session_states')
+    .selectAll()
+    .where('caller_id', '=', caller_id)
+    .where('session_id', '=', session_id)
+    .executeTakeFirst()
+  const { raised, stopped_at, stopped_by } =
+    found === undefined ? { raised: NOT_RAISED, stopped_at: null, stopped_by: null } : toState(found)
+  const { micros = null, calls = null, minutes = null, repeats = null } = limits ?? {}
+  return {
+    ...{ raised, stopped_at, stopped_by },
+    limits: {
+      session_usd: micros === null ? null : toUsd(Number(micros) + Number(found?.raised_micros ?? 0)),
+      session_calls: calls === null ? null : Number(calls) + raised.calls,
+      session_minutes: minutes === null ? null : Number(minutes) + raised.minutes,
+      repeats,
+    },
+  }
+}
+
+const NOT_RAISED: SessionState['raised'] = { usd: 0, calls: 0, minutes: 0 }
 
 async function changeState(
   store: Store,
