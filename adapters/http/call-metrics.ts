@@ -37,6 +37,9 @@ export function callMetrics(registry: Registry, gateway: Pick<Gateway, 'upstream
       tallies.calls(path)(record.status).add(1)
       if (counts === 'error') tallies.errors(path)(record.http_status).add(1)
       if (record.fallback_from !== null && !isOvertaken) tallies.fallbacks.add(1)
+      const client = tallies.ofClient(record.client ?? OTHER)
+      client.calls.add(1)
+      client.cost.add(record.upstream_cost_usd ?? 0)
       if (record.requested_model === null) return
 
       const model = tallies.ofModel(labels.model(record.requested_model))
@@ -85,6 +88,16 @@ function callTallies(registers: Registry[]) {
     'Cost of upstream calls in US dollars, at the configured prices.',
     'model',
   )
+  const clientCalls = counter(
+    'gazeway_client_calls_total',
+    'Upstream calls by coding agent; other for clients that are not known.',
+    'client',
+  )
+  const clientCost = counter(
+    'gazeway_client_cost_usd_total',
+    'Cost of upstream calls in US dollars, by coding agent.',
+    'client',
+  )
   const refused = counter(
     'gazeway_refused_calls_total',
     'Calls refused before reaching an upstream, by HTTP status.',
@@ -95,6 +108,7 @@ function callTallies(registers: Registry[]) {
     errors: cached((path: string) => cached((status: number | null) => errors(path, String(status ?? 'none')))),
     fallbacks,
     refused: cached((status: number | null) => refused(String(status))),
+    ofClient: cached((client: string) => ({ calls: clientCalls(client), cost: clientCost(client) })),
     ofModel: cached((model: string) => ({
       firstToken: firstToken(model),
       prompt: tokens(model, 'prompt'),

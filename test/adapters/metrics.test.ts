@@ -95,6 +95,8 @@ describe('the metrics of the gateway over HTTP', () => {
       [tokens('llm-3-fast', 'prompt')]: 10,
       [tokens('llm-3-fast', 'completion')]: 5,
       'gazeway_upstream_cost_usd_total{model="llm-3-fast"}': 0.000045,
+      'gazeway_client_calls_total{client="other"}': 1,
+      'gazeway_client_cost_usd_total{client="other"}': 0.000045,
       gazeway_http_requests_in_flight: 1,
       gazeway_fallbacks_total: 0,
     })
