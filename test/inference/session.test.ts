@@ -52,6 +52,12 @@ const SAID: [title: string, headers: Record<string, string>, body: object, sessi
     },
   ],
   [
+    'Codex on its socket, whose headers are those of an earlier turn',
+    { ...CODEX, 'session-id': ID, 'x-codex-turn-metadata': TURN.replace('turn-7', 'turn-6') },
+    { client_metadata: { 'x-codex-turn-metadata': TURN } },
+    { session_id: ID, thread_id: OTHER, turn_id: 'turn-7', kind: 'turn', client: 'codex', client_version: '0.171.0' },
+  ],
+  [
     'a subagent of Codex by its metadata alone',
     { 'x-codex-turn-metadata': TURN, 'x-openai-subagent': 'review', 'x-codex-parent-thread-id': ID },
     {},

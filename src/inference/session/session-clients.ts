@@ -1,5 +1,5 @@
-import { endUser, field, header, headerMember, saidBy, sessionOfUser, trace, type Word } from './session-words.ts'
-import { TURN_METADATA } from './turn-metadata.ts'
+import { endUser, field, header, saidBy, sessionOfUser, trace, type Word } from './session-words.ts'
+import { turnMember } from './turn-metadata.ts'
 
 /** A client that is known by its requests, and where it says its session. The first word that is said counts. */
 export interface SessionClient {
@@ -21,7 +21,8 @@ export interface SessionClient {
  * Known clients, a row each. Facts are of their public sources and of recorded requests, November 2026:
  *
  * - Claude Code 2.1: `x-claude-code-*`, and `metadata.user_id` as JSON; subagents send `x-claude-code-agent-id`.
- * - Codex 0.171 (`codex-rs/core/src/client.rs`): a subagent has its root's `session-id` and its own `thread-id`.
+ * - Codex 0.171 (`codex-rs/core/src/client.rs`): a subagent has its root's `session-id` and its own `thread-id`. On
+ *   its socket `client_metadata` has the turn.
  * - opencode (`packages/opencode/src/session/llm/request.ts`): a subagent has a session of its own, with its parent.
  * - qwen-code (`openaiContentGenerator/provider/dashscope.ts`, `default.ts`): `metadata` of chat completions, for
  *   DashScope or where `includeMetadata` is set.
@@ -41,18 +42,18 @@ export const SESSION_CLIENTS: readonly SessionClient[] = [
   {
     name: 'codex',
     agents: ['codex_', 'codex-', 'codex/'],
-    marks: [headerMember(TURN_METADATA, 'session_id')],
+    marks: [turnMember('session_id')],
     session: [
       header('session-id'),
       header('session_id'),
-      headerMember(TURN_METADATA, 'session_id'),
+      turnMember('session_id'),
       header('thread-id'),
       field('prompt_cache_key'),
     ],
-    thread: [header('thread-id'), headerMember(TURN_METADATA, 'thread_id')],
+    thread: [header('thread-id'), turnMember('thread_id')],
     parent: [header('x-codex-parent-thread-id')],
-    turn: [headerMember(TURN_METADATA, 'turn_id')],
-    kind: [header('x-openai-subagent'), headerMember(TURN_METADATA, 'request_kind')],
+    turn: [turnMember('turn_id')],
+    kind: [header('x-openai-subagent'), turnMember('request_kind')],
   },
   {
     name: 'opencode',

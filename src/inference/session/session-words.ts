@@ -37,12 +37,6 @@ export const field =
     return isObject(value) ? bounded(value[inner]) : null
   }
 
-/** Reads a member of the JSON object in a header. */
-export const headerMember =
-  (name: string, member: string): Word =>
-  ({ headers }) =>
-    memberOf(headers[name], member)
-
 /** Says `word` where another word is said. */
 export const saidBy =
   (other: Word, word: string): Word =>
@@ -82,7 +76,8 @@ export function firstWord(words: readonly Word[], request: SessionRequest): stri
   return null
 }
 
-function memberOf(json: unknown, member: string): string | null {
+/** Reads a member of a JSON object, if it is text that fits a record. */
+export function memberOf(json: unknown, member: string): string | null {
   if (typeof json !== 'string' || !json.startsWith('{') || json.length > LARGEST_JSON) return null
   const value = parseJson(json)
   return isObject(value) ? bounded(value[member]) : null

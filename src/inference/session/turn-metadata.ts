@@ -1,8 +1,8 @@
 import { isObject } from '../../text/json.ts'
-import type { SessionRequest } from './session-words.ts'
+import { memberOf, type SessionRequest, type Word } from './session-words.ts'
 
 /** Header in which Codex describes its turn, and the member of `client_metadata` that says the same on its socket. */
-export const TURN_METADATA = 'x-codex-turn-metadata'
+const TURN_METADATA = 'x-codex-turn-metadata'
 
 /** Reads what a client says of its turn and folder, as JSON that is not checked. Undefined where it says nothing. */
 export function turnMetadataOf(
@@ -13,3 +13,9 @@ export function turnMetadataOf(
   const said = inBody ?? headers[TURN_METADATA]
   return typeof said === 'string' ? said : undefined
 }
+
+/** Reads a member of the turn metadata. */
+export const turnMember =
+  (member: string): Word =>
+  ({ headers, body }) =>
+    memberOf(turnMetadataOf(headers, body), member)
