@@ -18,8 +18,8 @@ export function writeTable(results: ReadonlyMap<string, Outcome>, programOf: (ag
   const rows = Object.entries(AGENTS).map(([name, agent]: [string, Agent]) => {
     const said = execFileSync(programOf(agent), ['--version'], { encoding: 'utf8' })
     const version = /\d+\.\d+\.\d+/.exec(said)?.[0]
-    // Those that did not run keep what they had.
-    const had = new RegExp(`^\\| ${name} .*`, 'm').exec(table)?.[0].split(' | ').slice(1) ?? []
+    // Those that did not run keep what the same version had.
+    const had = new RegExp(`^\\| ${name} ${version} .*`, 'm').exec(table)?.[0].split(' | ').slice(1) ?? []
     return [
       `${name} ${version}`,
       ...names.map((one, at) => results.get(`${name} ${one}`) ?? had[at]?.replace(' |', '') ?? '—'),
