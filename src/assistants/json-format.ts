@@ -156,7 +156,6 @@ function createJsonFormat(options: ParseOptions): JsonFormat {
   }
 }
 
-/** An item of a list with a value. */
 const itemIn = (list: { children: Node[] } | undefined, value: unknown) =>
   list?.children.find((item) => isSame(getNodeValue(item), value))
 
