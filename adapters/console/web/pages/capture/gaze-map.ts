@@ -1,4 +1,4 @@
-/** What the camera saw of a look at a known point: features of the face, and the point's position in the window (0 to 1). */
+/** Sample of a look at a known point: features of the face, and the position of the point in the window (0 to 1). */
 export interface CalibrationSample {
   features: readonly number[]
   x: number
