@@ -156,9 +156,11 @@ export function hearsAtOwnRate(model: PricedModel, prices: Prices): boolean {
 export interface BoundedTokens {
   prompt: number
   answer: number
+  /** Further tokens of the prompt, which the provider has in its cache. */
+  cached?: number
   /** Tiers that the request names; any of them may answer. */
   tiers?: readonly TierFields[]
-  /** Tokens of the whole prompt; `prompt` by default. */
+  /** Tokens of the whole prompt; `prompt` and `cached` by default. */
   wholePrompt?: number
   /** True when the request asks the provider to keep its prompt for an hour. */
   isKeptForHour?: boolean
@@ -171,19 +173,21 @@ export interface BoundedTokens {
  * may cause. A requested tier may be answered by the standard one, so the dearer of both counts.
  */
 export function maxCost(tokens: BoundedTokens, models: readonly PricedModel[], prices: Prices): Micros {
-  const { prompt, answer, isKeptForHour = false, hasAudio = false } = tokens
+  const { prompt, answer, cached = 0, isKeptForHour = false, hasAudio = false } = tokens
   const costs = models.map((model) => {
     const { input, cachedInput, cacheWrite, cacheWriteHour, output, ...of } = dearestOfCall(tokens, model, prices)
     const heard = hasAudio ? of.audioInput : 0
     const written = isKeptForHour ? Math.max(cacheWrite, cacheWriteHour) : cacheWrite
-    return roundedUp(prompt * Math.max(input, cachedInput, written, heard) + answer * Math.max(output, of.audioOutput))
+    const known = Math.max(cachedInput, of.cachedAudioInput)
+    const fresh = Math.max(input, cachedInput, written, heard)
+    return roundedUp(prompt * fresh + cached * known + answer * Math.max(output, of.audioOutput))
   })
   return Math.max(...costs)
 }
 
 /** Dearest rates at which a request may be answered by a model. */
 function dearestOfCall(
-  { prompt, wholePrompt = prompt, tiers = [] }: Omit<BoundedTokens, 'answer'>,
+  { prompt, cached = 0, wholePrompt = prompt + cached, tiers = [] }: Omit<BoundedTokens, 'answer'>,
   model: PricedModel,
   prices: Prices,
 ): Rates {

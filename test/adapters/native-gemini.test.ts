@@ -27,6 +27,7 @@ const piece = (parts: object[], more: object = {}, usageMetadata: object = USAGE
 })
 const STOP = { finishReason: 'STOP' }
 const path = (method: string, model = MODEL) => `/v1beta/models/${model}:${method}`
+const SMALL: z.input<typeof NewKey> = { name: 'small', scopes: ['inference'] }
 const BUDGET: Partial<z.input<typeof NewKey>> = { limits: { budgets: [{ usd: 5, per: 'day' }] } }
 
 let google: GeminiDouble
@@ -158,6 +159,31 @@ describe('Requests of Google’s API to Google', () => {
     // An open key asks what it likes.
     await post(path('generateContent', `google/${MODEL}`), { contents: HELLO, cachedContent: 'cachedContents/a' })
     assert.deepEqual(last().body, { contents: HELLO, cachedContent: 'cachedContents/a' })
+  })
+
+  it('reserve the context of the model for what Google reads, whatever its length', async () => {
+    const keyWith = async (usd: number) =>
+      (await running.gateway.keys.create({ ...SMALL, limits: { budgets: [{ usd, per: 'day' }] } })).key
+    const [small, enough] = [await keyWith(0.07), await keyWith(0.5)]
+    const film = { fileData: { fileUri: 'https://youtu.be/an-hour' } }
+    const generationConfig = { maxOutputTokens: 10 }
+    // The context at 0.075 USD for 1,000,000 tokens where it is cached, else at 0.75.
+    const cases: [object, string, string][] = [
+      [{ cachedContent: 'cachedContents/a' }, 'cachedContent', small],
+      [{ cached_content: 'cachedContents/a' }, 'cached_content', small],
+      [{ contents: [{ parts: [film] }] }, 'contents', enough],
+      [{ contents: [{ parts: { file_data: { file_uri: 'files/a', mime_type: 'video/mp4' } } }] }, 'contents', enough],
+    ]
+    for (const [more, field, key] of cases) {
+      const asked = { contents: HELLO, generationConfig, ...more }
+      const reply = await post(path('generateContent', `google/${MODEL}`), asked, key)
+      assert.equal(reply.status, 402)
+      assert.match(await reply.text(), new RegExp(`"field":"${field}"`))
+      const paid = key === small ? enough : bounded
+      assert.equal((await post(path('generateContent', `google/${MODEL}`), asked, paid)).status, 200)
+    }
+    await post(path('generateContent', `google/${MODEL}`), { contents: HELLO, cachedContent: 'c' }, bounded)
+    assert.deepEqual(last().body.generationConfig, { maxOutputTokens: 65_536 })
   })
 
   it('are counted and embedded by Google, as the client wrote them', async () => {

@@ -53,7 +53,13 @@ export function reserveFor(
   isGone = () => false,
 ): Reserved | Promise<Reserved> {
   const { quick } = bound
-  const inTime = async () => reserveInTime(deps, caller, await bound.counted(), isGone)
+  const inTime = async () => {
+    try {
+      return await reserveInTime(deps, caller, await bound.counted(), isGone)
+    } catch (error) {
+      throw explained(error, bound)
+    }
+  }
   if (quick === null) return inTime()
   const reserved = reserveQuote(deps, caller, quick)
   if (!(reserved instanceof Promise)) return reserved
@@ -118,6 +124,15 @@ async function inTime<T>(
     // Its limits may have changed, or the key may have ended.
     present = { key: { ...((await deps.identity(key.id)) ?? key), billing: key.billing }, sessionId }
   }
+}
+
+/** Names the field where most is reserved for input of any length. */
+function explained(error: unknown, { longInput }: CallBound): unknown {
+  if (longInput === null || !isShort(error)) return error
+  const { code, message, headers } = error as GazewayError
+  const { field, tokens } = longInput
+  const why = `${field} lets the provider read up to ${tokens} tokens, which are reserved.`
+  return new GazewayError(code, `${message} ${why}`, { param: field, headers, cause: error })
 }
 
 const isShort = (error: unknown): boolean => error instanceof GazewayError && SHORT.includes(error.code)

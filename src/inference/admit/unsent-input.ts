@@ -1,5 +1,7 @@
-import { objectsOrNone } from '../../text/lenient-reader.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
+import { geminiMedia } from '../observe/gemini-media.ts'
+import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 
 /**
  * References in a request to content that the provider reads: files, earlier turns, what it has cached or spoken. Documents
@@ -30,3 +32,37 @@ const isReference = ({ type, id, content }: Fields): boolean =>
 /** Number of media in a request that are referenced by URL. */
 export const linkedMedia = (text: string): number =>
   /ur[il]"/i.test(text) ? (text.match(LINKED_MEDIUM)?.length ?? 0) : 0
+
+/** Input of a request to Gemini that may be as long as the context of its model. */
+export interface LongInput {
+  /** Field that refers to it. */
+  field: string
+  tokens: number
+  /** True where all of it is read from the provider's cache. */
+  isCached: boolean
+}
+
+/** Providers of Gemini. */
+const GEMINI: ReadonlySet<unknown> = new Set(['gemini', 'vertex'])
+/** Context of Gemini's models, which its list does not state. */
+const GEMINI_CONTEXT = 1_048_576
+
+/**
+ * Finds what a request has Gemini read, whatever its length: a prompt that it has cached, or a recording, video or
+ * document by its address. Images by their address have a size of their own, see {@link linkedMedia}.
+ */
+export function longInput(json: Fields, models: readonly ModelChoice[]): LongInput | null {
+  const contexts = models
+    .filter(({ vendor }) => GEMINI.has(vendor))
+    .map((model) => limitsOf(model).context ?? GEMINI_CONTEXT)
+  if (contexts.length === 0) return null
+  const tokens = Math.max(...contexts)
+  const isFile = geminiMedia(json).some(({ isLinked, mimeType }) => isLinked && !/^image\//i.test(mimeType))
+  if (isFile) return { field: 'contents', tokens, isCached: false }
+  const { google } = fieldsOrNone(json.extra_body)
+  const { cached_content: cached } = fieldsOrNone(google)
+  const named = { cachedContent: json.cachedContent, cached_content: json.cached_content }
+  const fields = { ...named, 'extra_body.google.cached_content': cached }
+  const field = Object.entries(fields).find(([, value]) => (value ?? null) !== null)?.[0]
+  return field === undefined ? null : { field, tokens, isCached: true }
+}

@@ -2,14 +2,14 @@ import { feesOf, maxCost } from '../../providers/cost.ts'
 import { type PricedModel, type Prices, priceOf } from '../../providers/prices.ts'
 import type { Micros } from '../../text/money.ts'
 import { limitsAt } from '../api/answer-limit.ts'
-import { carriesAudio } from '../observe/audio-input.ts'
+import { mayHaveSound } from '../observe/audio-input.ts'
 import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 import { ceilingFields, NO_CEILING } from './price-ceiling.ts'
 import { NO_PARTS, type PricedParts } from './priced-parts.ts'
 import { choicesOf, isOpen, largestOf, longestAnswers } from './requested-answers.ts'
-import { linkedMedia, readsMore, repeatedQuery } from './unsent-input.ts'
+import { type LongInput, linkedMedia, longInput, readsMore, repeatedQuery } from './unsent-input.ts'
 
 /** Allowance for a provider's tokenizer that counts more than ours. */
 const TOKENIZER_FACTOR = 1.25
@@ -65,6 +65,8 @@ export interface CallBound {
   quick: Quote | null
   /** True when the provider reads more than was sent: stored responses, files, links, search results. */
   readsMore: boolean
+  /** Input of any length that the provider reads, for which its context is reserved. Null without one. */
+  longInput: LongInput | null
   /** The same with the prompt counted: slower, and lower. */
   counted(): Promise<Quote>
   /** Cost of further answer tokens. */
@@ -86,6 +88,7 @@ export const UNBOUNDED: CallBound = {
   quick: UNLIMITED,
   counted: async () => UNLIMITED,
   readsMore: false,
+  longInput: null,
   more: () => Number.POSITIVE_INFINITY,
 }
 
@@ -105,9 +108,11 @@ export function boundOf(
 ): CallBound {
   // Names may be written with escapes.
   const plain = text.includes('\\u') ? JSON.stringify(json) : text
-  const hasAudio = endpoint.startsWith('/audio/') || carriesAudio(json)
+  const hasAudio = endpoint.startsWith('/audio/') || mayHaveSound(json)
   const priced = { tiers: parts.tiers, isKeptForHour: KEPT_FOR_HOUR.test(plain), hasAudio }
-  const cost = (prompt: number, answer: number, wholePrompt = prompt): Micros =>
+  const long = longInput(json, models)
+  const unsent = long?.tokens ?? 0
+  const cost = (prompt: number, answer: number, wholePrompt = prompt + unsent): Micros =>
     maxCost({ prompt, answer, wholePrompt, ...priced }, models, deps.prices)
   const besideCost = (prompt: number): Micros =>
     sum(
@@ -116,7 +121,12 @@ export function boundOf(
       ),
     )
   const pieces = Math.max(...models.map((model) => piecesCost(endpoint, { bytes, json }, model, deps.prices)))
-  const fees = pieces + sum(parts.uses.map(({ unit, model, times }) => feesOf(unit, times, model, deps.prices)))
+  const unsentCost =
+    long === null
+      ? 0
+      : maxCost({ prompt: 0, answer: 0, [long.isCached ? 'cached' : 'prompt']: unsent, ...priced }, models, deps.prices)
+  const fees =
+    pieces + unsentCost + sum(parts.uses.map(({ unit, model, times }) => feesOf(unit, times, model, deps.prices)))
   const isLimited = isOpen(endpoint, json) && models.some((model) => takesLimit(model, deps.prices))
   const { limit: fixedLimit, answers } = longestAnswers(deps, endpoint, json)
   const isMoreRead = parts.uses.length > 0 || readsMore(plain, json)
@@ -146,7 +156,7 @@ export function boundOf(
       takesLimit(model, deps.prices) ? Math.min(limit, limitsOf(model).maxOutput ?? deps.maxOutputTokens) : null,
     quick: isLimited && models.some((model) => isFilled(model, promptTokens)) ? null : quote(promptTokens),
     ceilingAt: (model, sent) => ceilingFields(model, sent, { models, promptTokens, tiers: parts.tiers }, deps.prices),
-    readsMore: isMoreRead || linked > 0 || parts.beside.length > 0,
+    readsMore: isMoreRead || long !== null || linked > 0 || parts.beside.length > 0,
     async counted() {
       // A body that is not JSON, such as a recording, has no text to count.
       if (text === '') return quote(promptTokens)
@@ -154,7 +164,8 @@ export function boundOf(
       const tokens = (await countLong(deps.countTokens, prompt)) + media * MEDIA_TOKENS
       return quote(Math.min(promptTokens, Math.ceil(tokens * TOKENIZER_FACTOR) + beside))
     },
-    more: (tokens) => cost(0, tokens, promptTokens),
+    more: (tokens) => cost(0, tokens, promptTokens + unsent),
+    longInput: long,
   }
 }
 
@@ -230,6 +241,7 @@ export async function boundOfPrompt(
     quick,
     counted: async () => quick,
     readsMore: isSearching,
+    longInput: null,
     more: (tokens) => maxCost({ prompt: 0, answer: tokens, wholePrompt: promptTokens }, models, prices),
   }
 }

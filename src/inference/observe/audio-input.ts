@@ -1,13 +1,19 @@
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
+import { geminiMedia } from './gemini-media.ts'
 
 /** Beginning of a file that is a recording. */
 const RECORDING = /^data:audio\//i
+/** Type of a medium of Google's API that is one. */
+const AUDIO = /^audio\//i
+/** Type of one that has sound, which is charged as a recording. */
+const SOUNDS = /^(?:audio|video)\//i
 
 /** Tells whether a chat completion, a Response, a Message or a Gemini reply is asked with recordings. */
 export function carriesAudio(request: unknown): boolean {
-  const { messages, input, contents } = fieldsOrNone(request)
-  if (objectsOrNone(contents).some(({ parts }) => objectsOrNone(parts).some(isRecording))) return true
+  const fields = fieldsOrNone(request)
+  const { messages, input } = fields
+  if (geminiMedia(fields).some(({ mimeType }) => AUDIO.test(mimeType))) return true
   return [...objectsOrNone(messages), ...objectsOrNone(input)].some(({ content }) =>
     objectsOrNone(content).some(({ type, ...part }) => {
       if (type === 'input_audio' || type === 'audio_url') return true
@@ -17,10 +23,6 @@ export function carriesAudio(request: unknown): boolean {
   )
 }
 
-/** Tells whether a part of a Gemini request is a recording, or the result of a function with one. */
-function isRecording({ inlineData, inline_data, fileData, file_data, ...part }: Fields): boolean {
-  const { parts } = fieldsOrNone(part.functionResponse ?? part.function_response)
-  if (objectsOrNone(parts).some(isRecording)) return true
-  const { mimeType, mime_type = mimeType } = fieldsOrNone(inlineData ?? inline_data ?? fileData ?? file_data)
-  return typeof mime_type === 'string' && /^audio\//i.test(mime_type)
-}
+/** Tells whether a part of a prompt may be charged as a recording: the sound of a video is, too. */
+export const mayHaveSound = (request: Fields): boolean =>
+  carriesAudio(request) || geminiMedia(request).some(({ mimeType }) => SOUNDS.test(mimeType))
