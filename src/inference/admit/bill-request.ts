@@ -153,8 +153,10 @@ interface RequestCaller {
 
 /** Counts the call in its session, for a key that limits the calls or minutes of sessions, and creates its bill. */
 function billInSession(deps: RequestBillDeps, asked: BilledRequest, caller: RequestCaller): Bill | Promise<Bill> {
-  const { key, sessionId } = caller
-  const begun = key === null || sessionId === null ? null : deps.sessionGate.begin(key, sessionId, asked.request.json)
+  const { callerId, key, sessionId } = caller
+  // Sessions of wallets are stopped, too.
+  const owner = key ?? { id: callerId, sessionLimits: null }
+  const begun = sessionId === null ? null : deps.sessionGate.begin(owner, sessionId, asked.request.json)
   if (begun === null) return billOf(deps, asked, caller)
   return begun.then(async (call) => {
     try {

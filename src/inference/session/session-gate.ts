@@ -16,15 +16,19 @@ export interface SessionCall {
   undo(): Promise<void>
 }
 
+/** Caller of a session's calls. */
+export type SessionOwner = Pick<Identity, 'id' | 'sessionLimits'>
+
 /** Lets the calls of coding agents' sessions begin, as far as the limits of their keys allow. */
 export interface SessionGate extends RunningSessions {
   /**
    * Lets a call of a session begin, and counts it for a key that limits the calls or minutes of its sessions.
    *
+   * @param caller key of the call; a wallet, or nobody, has no limits
    * @returns null at once where nothing is counted
    * @throws GazewayError `session_stopped`, `session_repeats` or `session_budget_reached`
    */
-  begin(key: Identity, sessionId: string, request: object): Promise<SessionCall | null> | null
+  begin(caller: SessionOwner, sessionId: string, request: object): Promise<SessionCall | null> | null
   /** Notes that a request has its answer, so that its repetitions count. */
   answered(request: object): void
 }
