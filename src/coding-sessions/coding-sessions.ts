@@ -1,5 +1,6 @@
 import { type Base, logged } from '../base.ts'
 import type { Calls } from '../calls/calls.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { CodingSession } from './coding-session.ts'
@@ -39,8 +40,13 @@ export interface CodingSessions {
    * @throws see `callerOfSession` in `session-states.ts`
    */
   stop(session: NamedSession, by: string): Promise<SessionState>
-  /** Lets a session go on, with more of its limits. @throws as {@link CodingSessions.stop} */
-  resume(session: NamedSession, raise: Resumption): Promise<SessionState>
+  /**
+   * Lets a session go on, with more of its limits.
+   *
+   * @param keep stores the reply, for a repeated request
+   * @throws as {@link CodingSessions.stop}
+   */
+  resume(session: NamedSession, raise: Resumption, keep?: Keep<SessionState>): Promise<SessionState>
   stopped: StoppedSessions
   sweeps: readonly Sweep[]
 }
@@ -73,7 +79,7 @@ export function liveCodingSessions(base: Base, calls: Pick<Calls, 'listen' | 'fl
     list: (query) => afterFlush(() => listSessions(store, query)),
     read: (id, callerId) => afterFlush(() => readSession(store, id, callerId)),
     stop: (session, by) => changed(() => stopSession(store, session, { by, at: now() })),
-    resume: (session, raise) => changed(() => resumeSession(store, session, { raise, at: now() })),
+    resume: (session, raise, keep) => changed(() => resumeSession(store, session, { raise, at: now(), keep })),
     stopped,
     sweeps: [sessionRetention(store, now, () => config.current().config.audit.retention_days)],
   }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
+import type { Keep } from '../idempotency/idempotency.ts'
 import { readSessionLimits, SESSION_LIMITS, sessionLimitsOf } from '../identity/session-limits.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionStateRow } from '../store/tables/session-limits-tables.ts'
@@ -52,25 +53,30 @@ export async function stopSession(
   { by, at }: { by: string | null; at: Date },
 ): Promise<SessionState> {
   const stoppedAt = at.toISOString()
-  return changeState(store, session, at, (row) =>
-    row.stopped_at === null ? { stopped_at: stoppedAt, stopped_by: by } : {},
-  )
+  const stopped = (row: SessionStateRow) => (row.stopped_at === null ? { stopped_at: stoppedAt, stopped_by: by } : {})
+  return changeState(store, session, { at, change: stopped })
 }
 
-/** Lets a session go on, with more of its limits. @throws see {@link callerOfSession} */
+/**
+ * Lets a session go on, with more of its limits.
+ *
+ * @param resumption.keep stores the reply in the transaction of the raise, for a repeated request
+ * @throws see {@link callerOfSession}
+ */
 export async function resumeSession(
   store: Store,
   session: NamedSession,
-  { raise, at }: { raise: Resumption; at: Date },
+  { raise, at, keep }: { raise: Resumption; at: Date; keep?: Keep<SessionState> | undefined },
 ): Promise<SessionState> {
   const micros = raise.raise_usd === undefined ? 0 : (toMicros(raise.raise_usd) as Micros)
-  return changeState(store, session, at, (row) => ({
+  const raised = (row: SessionStateRow) => ({
     stopped_at: null,
     stopped_by: null,
     raised_micros: Number(row.raised_micros) + micros,
     raised_calls: Number(row.raised_calls) + (raise.raise_calls ?? 0),
     raised_minutes: Number(row.raised_minutes) + (raise.raise_minutes ?? 0),
-  }))
+  })
+  return changeState(store, session, { at, change: raised, keep })
 }
 
 /** Reads the limits of a session. */
@@ -106,12 +112,11 @@ const NOT_RAISED: SessionState['raised'] = { usd: 0, calls: 0, minutes: 0 }
 async function changeState(
   store: Store,
   session: NamedSession,
-  time: Date,
-  change: (row: SessionStateRow) => Partial<SessionStateRow>,
+  of: { at: Date; change: (row: SessionStateRow) => Partial<SessionStateRow>; keep?: Keep<SessionState> | undefined },
 ): Promise<SessionState> {
   const callerId = await callerOfSession(store, session)
-  const at = time.toISOString()
-  const row = await store.write(async (trx) => {
+  const at = of.at.toISOString()
+  return store.write(async (trx) => {
     const { sessionId } = session
     const locked = await trx
       .insertInto('session_states')
@@ -129,15 +134,17 @@ async function changeState(
       .onConflict((conflict) => conflict.columns(['caller_id', 'session_id']).doUpdateSet({ seen_at: at }))
       .returningAll()
       .executeTakeFirstOrThrow()
-    return trx
+    const changed = await trx
       .updateTable('session_states')
-      .set({ ...change(locked), changed_at: at })
+      .set({ ...of.change(locked), changed_at: at })
       .where('caller_id', '=', callerId)
       .where('session_id', '=', sessionId)
       .returningAll()
       .executeTakeFirstOrThrow()
+    const state = toState(changed)
+    await of.keep?.(trx, state)
+    return state
   })
-  return toState(row)
 }
 
 /**

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type * as z from 'zod'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
+import type { GazewayError } from '../../src/errors.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
 import { until } from '../doubles/until.ts'
 import {
@@ -149,10 +151,10 @@ describe('a session with a limit', () => {
 })
 
 describe('an admin', () => {
-  const post = (path: string, key: string, body: object = {}) =>
+  const post = (path: string, key: string, body: object = {}, headers: Record<string, string> = {}) =>
     fetch(`${running.url}${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
       body: JSON.stringify(body),
     })
   const STREAM = { ...CHAT, stream: true }
@@ -202,6 +204,32 @@ describe('an admin', () => {
       assert.equal(await statusOf(ask(key, 'agent')), 200)
     })
 
+  it('stops a session of a wallet without a key, and lets it go on', async () => {
+    const wallet = `0x${'5e'.repeat(20)}`
+    const session = { ...NO_SESSION, session_id: 'of a wallet' }
+    const asked = () =>
+      running.gateway.upstream
+        .chat(
+          { ...CHAT, messages: [{ role: 'user', content: 'Hello' }] },
+          {
+            surface: 'platform',
+            callerId: wallet,
+            session,
+            isPaid: true,
+          },
+        )
+        .then(
+          () => null,
+          (error: GazewayError) => error.code,
+        )
+    assert.equal(await asked(), null)
+    const change = (what: string) => post(`/api/coding-sessions/of%20a%20wallet/${what}`, running.admin)
+    assert.equal(((await (await change('stop')).json()) as { key: string }).key, wallet)
+    assert.equal(await asked(), 'session_stopped')
+    await (await change('resume')).text()
+    assert.equal(await asked(), null)
+  })
+
   it('raises the limits of one session, named by its id alone where no other key has it', async () => {
     const { key, id } = await newKey({ session_usd: 0.000_01, session_calls: 1 })
     const { key: other } = await newKey({ session_calls: 1 })
@@ -216,6 +244,12 @@ describe('an admin', () => {
     assert.deepEqual(asked.toSorted(), [200, 200, 200, 402, 402])
     assert.equal(await statusOf(ask(key, 'rich')), 402)
     assert.equal(await statusOf(ask(other, 'poor')), 200)
+    const once = { 'idempotency-key': 'raise once' }
+    const path = `/api/coding-sessions/rich/resume?key=${id}`
+    for (const times of ['first', 'again']) {
+      const reply = await post(path, running.admin, { raise_usd: 1 }, once)
+      assert.equal(((await reply.json()) as { raised: { usd: number } }).raised.usd, 1, times)
+    }
     const [missing, ambiguous] = [await raise('nobody', {}), await raise('poor', {})]
     assert.deepEqual([missing.status, ambiguous.status], [404, 409])
   })

@@ -96,14 +96,18 @@ export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
   }),
   defineRoute(`POST ${PATH}/{id}/resume`, {
     summary: 'Let a session go on, or raise its limits',
-    description: 'What is raised counts at once in all processes, for the session alone.',
+    description:
+      'What is raised counts at once in all processes, for the session alone. Send an Idempotency-Key with a raise: ' +
+      'without one, each retry raises again.',
     access: 'admin',
     params: SessionParam,
     query: KeyQuery,
     body: Resumption,
     optionalBody: true,
     reply: SessionState,
-    run: ({ params: { id }, query, body }) => codingSessions.resume({ sessionId: id, callerId: query.key }, body),
+    idempotent: true,
+    run: ({ params: { id }, query, body, keep }) =>
+      codingSessions.resume({ sessionId: id, callerId: query.key }, body, keep),
   }),
   defineRoute(`POST ${PATH}/{id}/facts`, {
     summary: 'Note the repository, branch and commit of a session',
