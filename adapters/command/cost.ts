@@ -50,7 +50,7 @@ const inJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 async function costsFrom(loaded: LoadedConfig, query: CostQuery): Promise<SessionCosts> {
   const { url, key, timeout_ms: timeoutMs } = loaded.config.remote
   if (url !== null)
-    return createAskRemote({ url, key, timeoutMs })({ path: '/api/coding-sessions/costs', query, reply: SessionCosts })
+    return createAskRemote({ url, key, timeoutMs })({ path: '/api/coding-session-costs', query, reply: SessionCosts })
   requireStore(loaded)
   const store = await openStore(loaded.storeUrl)
   try {

@@ -94,11 +94,11 @@ describe('sessions of coding agents over HTTP', () => {
   })
 
   it('are listed and read on both ports, its own by each key, all by an admin, and as CSV', async () => {
-    const call = (bearer: string) =>
+    const call = (bearer: string, session = 'shared') =>
       fetch(`${platform.gatewayUrl}/v1/chat/completions`, {
         method: 'POST',
         headers: {
-          ...{ authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'x-gazeway-session': 'shared' },
+          ...{ authorization: `Bearer ${bearer}`, 'content-type': 'application/json', 'x-gazeway-session': session },
           'x-gazeway-tags': 'team-a, nightly',
         },
         body: JSON.stringify({ model: 'gazeway-sandbox', messages: [{ role: 'user', content: 'Hello' }] }),
@@ -107,6 +107,9 @@ describe('sessions of coding agents over HTTP', () => {
     await call(key)
     await call(key)
     await call(other)
+    // An id may be any word.
+    await call(other, 'costs')
+    await post(platform.gatewayUrl, 'costs', { repository: REPOSITORY }, other)
     await platform.gateway.calls.flush()
     const { groups } = await platform.gateway.calls.stats({ group_by: 'tag', caller_id: keyId })
     const tagged = groups.filter(({ key: tag }) => tag !== '').map(({ key: tag, calls }) => [tag, calls])
@@ -115,7 +118,7 @@ describe('sessions of coding agents over HTTP', () => {
       ['team-a', 2],
     ])
     const get = async (base: string, path: string, bearer: string, accept = 'application/json') => {
-      const reply = await fetch(`${base}/api/coding-sessions${path}`, {
+      const reply = await fetch(`${base}${path.startsWith('/api/') ? '' : '/api/coding-sessions'}${path}`, {
         headers: { authorization: `Bearer ${bearer}`, accept },
       })
       const text = await reply.text()
@@ -125,6 +128,12 @@ describe('sessions of coding agents over HTTP', () => {
       const { body } = await get(base, '/shared', key)
       assert.deepEqual([body.id, body.key, body.calls, body.by_model.length], ['shared', keyId, 2, 1])
       assert.equal((await get(base, '/shared', other)).body.calls, 1)
+      assert.equal((await get(base, '/costs', other)).body.id, 'costs')
+      const { lines } = (await get(base, '/api/coding-session-costs', other)).body
+      assert.deepEqual(
+        lines.map((line: { key: string; calls: number }) => [line.key, line.calls]),
+        [['costs', 1]],
+      )
       const listed = (await get(base, '', key)).body.items
       assert.deepEqual([...new Set(listed.map((item: { key: string }) => item.key))], [keyId])
       assert.equal((await get(base, '/unknown', key)).status, 404)

@@ -19,9 +19,12 @@ import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
 const PATH = '/api/coding-sessions'
+/** Not under a session's path: a client may name its session "costs". */
+const COSTS_PATH = '/api/coding-session-costs'
 
 /** Tells whether a path is one of these routes, which keys with the scope inference may use, too. */
-export const isCodingSessionPath = (path: string): boolean => path === PATH || path.startsWith(`${PATH}/`)
+export const isCodingSessionPath = (path: string): boolean =>
+  path === PATH || path === COSTS_PATH || path.startsWith(`${PATH}/`)
 
 /** A session in a path, as calls name it: printable characters. */
 const SessionParam = z.object({
@@ -37,7 +40,7 @@ const OWN_OR_ALL = 'A key sees its own; an admin sees all.'
 
 /** Routes of the sessions of coding agents, on both ports. A session belongs to the key of its calls. */
 export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
-  defineRoute(`GET ${PATH}/costs`, {
+  defineRoute(`GET ${COSTS_PATH}`, {
     summary: 'Sum what sessions cost, by session, day, model or commit',
     description:
       'A call belongs to the branch that its session worked on when it began, and to the first commit that the session ' +
