@@ -1,6 +1,7 @@
 import { connectionFiles, readConnection, readKey } from '../../src/coding-agents/connection.ts'
 import { isBaseUrl } from '../../src/config/addresses.ts'
 import type { Environment } from '../../src/config/environment.ts'
+import type { HookedAgent } from './hooked-agents.ts'
 
 /** Gateway that the agent around a hook uses, and the key that its calls have. */
 export interface AgentsGateway {
@@ -8,9 +9,6 @@ export interface AgentsGateway {
   url: string
   key: string
 }
-
-/** Agents that name their session to hooks, as `gazeway connect` names them. */
-export type HookedAgent = 'claude-code' | 'codex'
 
 /** Anthropic's own hosts, which are no gateway. */
 const ANTHROPIC = /(?:^|\.)(?:anthropic\.com|claude\.(?:ai|com))$/i

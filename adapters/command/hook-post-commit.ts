@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { readRepositoryFacts } from '../../src/projects/repository-facts.ts'
-import type { HookedAgent } from './agents-gateway.ts'
+import type { HookedAgent } from './hooked-agents.ts'
 import { noteSession } from './note-session.ts'
 import { sessionsIn } from './noted-session.ts'
 
@@ -25,5 +25,5 @@ export async function answerPostCommit(loaded: LoadedConfig, log: Log, folder: s
     const sessionId = loaded.request.env[variable]?.trim()
     if (sessionId) return note(sessionId, agent as HookedAgent)
   }
-  for (const sessionId of await sessionsIn(loaded.dataDir, top, new Date())) await note(sessionId)
+  for (const { session_id, agent } of await sessionsIn(loaded.dataDir, top, new Date())) await note(session_id, agent)
 }

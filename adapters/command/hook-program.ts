@@ -1,32 +1,36 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { HOOKED_AGENTS, type HookedAgent } from './hooked-agents.ts'
 
 /** Time limit of a hook in milliseconds, below the timeout in `plugin/hooks/hooks.json`. */
 const LIMIT_MS = 10_000
 
+const agentOption = () =>
+  new Option('--agent <agent>', 'agent that runs the hook').choices(HOOKED_AGENTS).default('claude-code')
+
 /** Adds the commands that the hooks of the Claude Code plugin call (`plugin/hooks/hooks.json`). */
 export function addHookCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig; log: Log }>): void {
-  const hook = program
-    .command('hook')
-    .description('handle hooks of Claude Code and git; called by the plugin and by git')
+  const hook = program.command('hook').description('handle hooks of coding agents and git; called by them')
   hook
     .command('session-start')
     .description('print the memories of the project as context for a new session')
-    .action(() =>
+    .addOption(agentOption())
+    .action(({ agent }: { agent: HookedAgent }) =>
       inTime(async () => {
         const { loaded, log } = await start()
-        await (await import('./hook-session-start.ts')).answerSessionStart(loaded, log)
+        await (await import('./hook-session-start.ts')).answerSessionStart(loaded, log, agent)
       }),
     )
   hook
     .command('stop')
     .description('ask, once in a session that changed files, to store what later sessions need')
-    .action(() =>
+    .addOption(agentOption())
+    .action(({ agent }: { agent: HookedAgent }) =>
       inTime(async () => {
         const { loaded, log } = await start()
-        await (await import('./hook-stop.ts')).answerStop(loaded, log)
+        await (await import('./hook-stop.ts')).answerStop(loaded, log, agent)
       }),
     )
   hook

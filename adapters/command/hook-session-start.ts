@@ -13,6 +13,7 @@ import { defused } from '../../src/text/defused.ts'
 import { NOTICE } from '../../src/text/notice.ts'
 import { plain } from '../../src/text/plain.ts'
 import { answerHook, hookInput, SessionId } from './hook-input.ts'
+import type { HookedAgent } from './hooked-agents.ts'
 import { noteSession } from './note-session.ts'
 
 /** Maximum number of memories given to a new session. */
@@ -23,12 +24,12 @@ const LENGTH = 300
 const Begun = z.object({ cwd: z.string(), session_id: SessionId })
 
 /**
- * Gives a new session of Claude Code the newest memories of its project, by writers that this machine trusts, and says
+ * Gives a new session of an agent the newest memories of its project, by writers that this machine trusts, and says
  * when the folder may belong to another project. Prints nothing when there is nothing of the kind.
  */
-export async function answerSessionStart(loaded: LoadedConfig, log: Log): Promise<void> {
+export async function answerSessionStart(loaded: LoadedConfig, log: Log, agent: HookedAgent): Promise<void> {
   const { cwd, session_id: sessionId } = await hookInput(Begun)
-  const noted = sessionId === undefined ? undefined : noteSession(loaded, log, { sessionId, folder: cwd })
+  const noted = sessionId === undefined ? undefined : noteSession(loaded, log, { sessionId, folder: cwd, agent })
   const [{ memories, note }] = await Promise.all([startOf(loaded, log, cwd), noted])
   if (memories.length === 0 && note === null) return
   const lines = memories.map(({ value, ...memory }) => {

@@ -7,6 +7,7 @@ import { openConfig } from '../../src/config/open-config.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { answerHook, hookInput, SessionId } from './hook-input.ts'
+import type { HookedAgent } from './hooked-agents.ts'
 import { noteSession } from './note-session.ts'
 
 /** Bytes read from the end of a transcript. */
@@ -33,7 +34,8 @@ const CHANGES_FILES = /"name":\s?"(?:Edit|MultiEdit|Write|NotebookEdit)"/
 const STORES = /"name":\s?"[\w-]*gateway_memory_store"/
 
 const Stopped = z.object({
-  transcript_path: z.string(),
+  /** Null for a session of Codex that is not kept. */
+  transcript_path: z.string().nullable(),
   stop_hook_active: z.boolean().default(false),
   cwd: z.string().optional(),
   /** Names the session in a tag, too. */
@@ -45,16 +47,17 @@ const Stopped = z.object({
  * session. Asks once per session, and only
  * when the session changed files. Nothing is offered when it stored something itself.
  */
-export async function answerStop(loaded: LoadedConfig, log: Log): Promise<void> {
+export async function answerStop(loaded: LoadedConfig, log: Log, agent: HookedAgent): Promise<void> {
   const stopped = await hookInput(Stopped)
   const { session_id: sessionId, cwd: folder } = stopped
   const isNoted = sessionId !== undefined && folder !== undefined
-  await Promise.all([offerToRemember(loaded, log, stopped), isNoted && noteSession(loaded, log, { sessionId, folder })])
+  const noted = isNoted && noteSession(loaded, log, { sessionId, folder, agent })
+  await Promise.all([offerToRemember(loaded, log, stopped), noted])
 }
 
 async function offerToRemember(loaded: LoadedConfig, log: Log, stopped: z.infer<typeof Stopped>): Promise<void> {
   const { transcript_path: path, stop_hook_active: isAnswering, session_id: session } = stopped
-  if (isAnswering || !existsSync(path)) return
+  if (isAnswering || path === null || !existsSync(path)) return
   const text = await endOf(path)
   if (!CHANGES_FILES.test(text) || ASKED.some((words) => text.includes(words))) return
   const mode = await captureMode(loaded, log)

@@ -4,8 +4,9 @@ import type { SessionFacts } from '../../src/coding-sessions/session-facts.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { type RepositoryFacts, readRepositoryFacts } from '../../src/projects/repository-facts.ts'
-import { type AgentsGateway, agentsGateway, type HookedAgent } from './agents-gateway.ts'
+import { type AgentsGateway, agentsGateway } from './agents-gateway.ts'
 import { NO_NEWS, newsOf } from './checkout-news.ts'
+import type { HookedAgent } from './hooked-agents.ts'
 import { begunSession, readNoted, writeNoted } from './noted-session.ts'
 import { sendPending } from './send-facts.ts'
 
@@ -44,7 +45,7 @@ async function note(
   const now = new Date()
   const found = await readRepositoryFacts(folder, signal)
   const before = await readNoted(dataDir, sessionId)
-  const known = before ?? begunSession(sessionId, (commit !== null && found?.committedAt) || now)
+  const known = before ?? begunSession(sessionId, agent, (commit !== null && found?.committedAt) || now)
   const projects = found === null ? [folder] : [folder, found.top]
   const gateway = agentsGateway(agent, { env: request.env, dataDir, projects })
   const present: SessionFacts = { ...(found && factsOf(found)), ...(config.sessions.send_paths && { path: folder }) }
@@ -63,7 +64,7 @@ async function note(
   await writePending(dataDir, sessionId, facts, now)
   const checkout = found && { [found.top]: { branch: found.branch, commits: read.noted } }
   const checkouts = { ...known.checkouts, ...checkout }
-  await writeNoted(dataDir, { ...known, noted_at: now.toISOString(), checkouts, last })
+  await writeNoted(dataDir, { ...known, agent, noted_at: now.toISOString(), checkouts, last })
   if (gateway !== null) await sendPending(dataDir, sessionId, gateway, signal)
 }
 

@@ -6,10 +6,13 @@ import { makeFolder } from '../../src/store/make-folder.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
 import { parseJson } from '../../src/text/json.ts'
 import { nullIfMissing } from '../../src/text/missing-file.ts'
+import { HOOKED_AGENTS, type HookedAgent } from './hooked-agents.ts'
 
 /** A session as the hooks of this machine know it. Its paths stay here. */
 const NotedSession = z.object({
   session_id: z.string(),
+  /** Agent of its last hook. */
+  agent: z.enum(HOOKED_AGENTS).default('claude-code'),
   /** Time of its first hook, ISO. */
   began_at: z.string(),
   /** Time of its last hook, ISO. */
@@ -31,9 +34,9 @@ export const readNoted = (dataDir: string, sessionId: string): Promise<NotedSess
   readFileOf(fileOf(dataDir, sessionId))
 
 /** Returns what is known of a session that has just begun. */
-export function begunSession(sessionId: string, beginning: Date): NotedSession {
+export function begunSession(sessionId: string, agent: HookedAgent, beginning: Date): NotedSession {
   const at = beginning.toISOString()
-  return { session_id: sessionId, began_at: at, noted_at: at, checkouts: {}, last: null }
+  return { session_id: sessionId, agent, began_at: at, noted_at: at, checkouts: {}, last: null }
 }
 
 /** Writes what is known of a session. */
@@ -43,16 +46,16 @@ export async function writeNoted(dataDir: string, session: NotedSession): Promis
 }
 
 /** Lists the sessions that a hook has seen in a checkout within half a day. Files of a month ago are removed. */
-export async function sessionsIn(dataDir: string, top: string, now: Date): Promise<string[]> {
+export async function sessionsIn(dataDir: string, top: string, now: Date): Promise<NotedSession[]> {
   const folder = folderOf(dataDir)
-  const found: string[] = []
+  const found: NotedSession[] = []
   for (const name of (await readdir(folder).catch(nullIfMissing)) ?? []) {
     const file = join(folder, name)
     if (!name.endsWith('.json')) continue
     const age = now.getTime() - ((await stat(file).catch(nullIfMissing))?.mtimeMs ?? 0)
     if (age > FORGOTTEN_MS) await rm(file, { force: true })
     const session = age > OVER_MS ? null : await readFileOf(file)
-    if (session !== null && top in session.checkouts) found.push(session.session_id)
+    if (session !== null && top in session.checkouts) found.push(session)
   }
   return found
 }

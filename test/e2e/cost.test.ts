@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { answerPostCommit } from '../../adapters/command/hook-post-commit.ts'
+import type { HookedAgent } from '../../adapters/command/hooked-agents.ts'
 import { noteSession } from '../../adapters/command/note-session.ts'
 import { startTakingFacts } from '../../adapters/command/sweeping.ts'
 import { connectionFiles, keepConnection } from '../../src/coding-agents/connection.ts'
@@ -45,8 +46,8 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     return {
       ...repository,
       place,
-      hook: async (sessionId: string, more?: Record<string, string>) =>
-        noteSession(await loaded(more), log, { sessionId, folder: repository.root }),
+      hook: async (sessionId: string, more?: Record<string, string>, agent: HookedAgent = 'claude-code') =>
+        noteSession(await loaded(more), log, { sessionId, folder: repository.root, agent }),
       postCommit: async (more?: Record<string, string>) => answerPostCommit(await loaded(more), log, repository.root),
       call: async (session: string) => {
         const reply = await fetch(`${gateway.url}/v1/messages`, {
@@ -219,6 +220,16 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     assert.equal(asked.at(-1)?.key, 'Bearer gzw_claude')
     await connected.postCommit({ CODEX_THREAD_ID: 'two' })
     assert.deepEqual([asked.at(-1)?.path, asked.at(-1)?.key], ['/api/coding-sessions/two/facts', 'Bearer gzw_codex'])
+    await connected.hook('three', {}, 'codex')
+    assert.deepEqual([asked.at(-1)?.path, asked.at(-1)?.key], ['/api/coding-sessions/three/facts', 'Bearer gzw_codex'])
+    const by = connected.commit('By hand')
+    await connected.postCommit()
+    const noted = asked.filter(({ body }) => body.includes(by)).map(({ path: to, key: of }) => [to.split('/')[3], of])
+    assert.deepEqual(noted.sort(), [
+      ['one', 'Bearer gzw_claude'],
+      ['three', 'Bearer gzw_codex'],
+      ['two', 'Bearer gzw_codex'],
+    ])
   })
 
   it('keeps a post-commit hook that is there, and refuses to change a program', async (t) => {
