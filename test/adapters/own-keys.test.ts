@@ -155,6 +155,25 @@ describe('the credentials of clients', () => {
     assert.equal(broke.status, 402, 'without a key of its own, its budget holds')
   })
 
+  it('costs nothing where a refusal told its usage before the request was mended', async () => {
+    const message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    const error = { message, param: 'max_tokens', code: 'unsupported_parameter' }
+    const refusal = double.json(400, { error, usage: { prompt_tokens: 1e6, completion_tokens: 1e6 } })
+    const answer = guarded(double.json(200, double.completion('Hello.')))
+    gpt.on('/chat/completions', (response, request) =>
+      (request.text.includes('"max_tokens"') ? refusal : answer)(response, request),
+    )
+    const asked = { ...CHAT, model: 'openai/gpt-5', max_tokens: 20 }
+    const reply = await post('/v1/chat/completions', asked, {
+      authorization: `Bearer ${thief}`,
+      'x-provider-key': OWN_KEY,
+    })
+    gpt.on('/chat/completions', answer)
+    assert.deepEqual([reply.status, gpt.received.length], [200, 2], await reply.text())
+    const { upstream_cost_usd, price_from } = (await newest()) ?? {}
+    assert.deepEqual([upstream_cost_usd, price_from], [0, 'own_key'])
+  })
+
   it('passes the plan of a person to its provider unchanged', async () => {
     const own = { 'x-gazeway-key': thief, authorization: `Bearer ${PLAN}`, 'user-agent': 'agent/1' }
     const cases: [string, object, double.UpstreamDouble][] = [

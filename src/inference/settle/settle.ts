@@ -214,7 +214,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       paidBy === null ? costOfCall(used, priced, prices) : { micros: 0, from: paidBy }
     const isByPiece = usage === null && costMicros > 0
     const priceFrom = usage === null && from !== 'stated' && !isByPiece ? paidBy : from
-    if (invocation.stream && error === null && usage !== null && usage.estimated !== true)
+    // How fast the account of a client is answered says nothing about ours.
+    if (paidBy === null && invocation.stream && error === null && usage !== null && usage.estimated !== true)
       rates.note(rateKey(), usage.completion_tokens, elapsedMs() - (firstTokenMs ?? 0))
     // A client that disconnects before the first word pays nothing.
     const isPaidFor = isHad && !isRaceLost(error) && (error === null || observed !== null)
@@ -222,7 +223,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     if (isPaidFor && (observed === UNCOUNTED || isOfUnknownLength)) invocation.bill.cutOff()
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
     const discardedMicros = outcome.discarded.reduce(
-      (sum, one) => sum + costOf(one.usage, { terms: one.terms ?? null }),
+      (sum, one) => sum + (paidBy === null ? costOf(one.usage, { terms: one.terms ?? null }) : 0),
       0,
     )
     const price = (): AppliedPrice => ({
