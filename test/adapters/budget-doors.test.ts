@@ -169,4 +169,34 @@ describe('a budget', () => {
       }
     assert.deepEqual((await running.gateway.wallet.usage({ caller_id: id, limit: 10 })).items, [])
   })
+
+  it('that does not reach names the field of the caller’s own API that limits an answer', async () => {
+    const { key } = await newKey({ billing: 'cost', limits: { credit_limit_usd: 0.0001 } })
+    const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }]
+    const { messages } = CHAT
+    const asked: Array<[path: string, body: object, advice: string]> = [
+      ['/v1/responses', { model: 'm', input: 'Hello', max_output_tokens: 9000 }, 'lower max_output_tokens'],
+      ['/v1/responses', { model: 'm', input: 'Hello' }, 'lower max_output_tokens'],
+      ['/v1/chat/completions', { model: 'm', messages, max_completion_tokens: 9000 }, 'lower max_completion_tokens'],
+      ['/v1/chat/completions', { model: 'm', messages }, 'lower max_tokens'],
+      ['/v1/messages', { model: 'claude-x', messages, max_tokens: 9000 }, 'lower max_tokens'],
+      ['/v1beta/models/m:generateContent', { contents }, 'lower maxOutputTokens'],
+      ['/v1/embeddings', { model: 'm', input: 'Hello '.repeat(2000) }, 'ask for less'],
+    ]
+    for (const url of [running.gatewayUrl, running.url])
+      for (const [path, body, advice] of asked) {
+        const reply = await post(url + path, body, key)
+        const text = await reply.text()
+        assert.equal(reply.status, 402, text)
+        assert.ok(text.includes(`Deposit funds, ${advice}, or`), `${path}: ${text}`)
+      }
+    const socket = new WebSocket(`${running.gatewayUrl.replace('http', 'ws')}/v1/responses`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    await once(socket, 'open')
+    socket.send(JSON.stringify({ type: 'response.create', model: 'm', input: 'Hello' }))
+    const [told] = await once(socket, 'message')
+    assert.match(String(told), /"status":402.*lower max_output_tokens/)
+    socket.terminate()
+  })
 })

@@ -8,6 +8,7 @@ import type { SessionGate } from '../session/session-gate.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, billOfOthers, countedBill, NO_BILL, type PaidContext } from './bill.ts'
 import { requireCounts, requireExactNames } from './billed-fields.ts'
+import { nameLimit } from './name-limit.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { isOpen, longestAnswers } from './requested-answers.ts'
@@ -54,8 +55,10 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
   const sessionId = context.session?.session_id ?? null
   const paid = billOfOthers(context)
   const isOurs = ownKey === undefined
-  const refuse = (error: unknown): never =>
-    refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, error)
+  function refuse(error: unknown): never {
+    const told = nameLimit(error, endpointOf(asked.path), asked.request.json)
+    return refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, told)
+  }
   try {
     if (callerId === null) {
       requirePrices(deps.prices, asked.models(), { isHeld: false, path: asked.path })

@@ -31,14 +31,10 @@ export const geminiHttpStatus = (status: number): number => (status === 422 ? 40
 
 const statusOf = (status: number): string => STATUSES[status] ?? (status >= 500 ? 'UNAVAILABLE' : 'INVALID_ARGUMENT')
 
-/**
- * Converts a Gazeway error to Google's format, with its code as the reason, and the time to retry after. One about money
- * names the limit of an answer as Google's API does.
- */
+/** Converts a Gazeway error to Google's format, with its code as the reason, and the time to retry after. */
 export function geminiErrorOf(error: GazewayError, requestId: string | null): GeminiError {
-  const { message: told, code, param } = errorBody(error)
+  const { message, code, param } = errorBody(error)
   const { retryAfterSeconds, cause } = error
-  const message = error.status === 402 ? told.replaceAll('max_tokens', 'maxOutputTokens') : told
   const status = geminiHttpStatus(error.status)
   const overflow = cause instanceof ReportedError ? cause.overflow : null
   const violations = [{ field: param, description: message }]

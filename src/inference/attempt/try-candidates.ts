@@ -1,6 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import type { SilenceWatch } from '../../wire/silence.ts'
 import type { Admission } from '../admit/admit.ts'
+import { nameLimit } from '../admit/name-limit.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Facts } from '../dialect/facts.ts'
 import { refusedBy } from '../dialect/refusal.ts'
@@ -132,7 +133,10 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
     if (trial.attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
     if (trial.failedBeside !== null && isSame(selection, trial.failedBeside)) continue
     const reserving = trial.attempts === 0 ? null : call.bill.reserveNext()
-    if (reserving !== null) await reserving
+    if (reserving !== null)
+      await reserving.catch((error: unknown) => {
+        throw nameLimit(error, call.endpoint, call.request.json)
+      })
     const begun = begunIn(trial)
     const race = trial.mayHedge && begun === null ? createRace(client, () => trial.attempts) : null
     const entered = race === null ? client : race.enter()
