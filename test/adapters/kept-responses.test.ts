@@ -108,6 +108,21 @@ describe('a kept response', () => {
       all.map(([, text]) => text).toReversed(),
     )
 
+    const page = async (query: string) => {
+      const headers = { authorization: `Bearer ${running.key}` }
+      const reply = await fetch(`${running.url}/v1/responses/${made.id}/input_items?${query}`, { headers })
+      const { data, has_more } = (await reply.json()) as { data: { id: string }[]; has_more: boolean }
+      return { ids: data.map(({ id }) => id), has_more }
+    }
+    for (const order of ['asc', 'desc']) {
+      const [a, b, c] = (await page(`order=${order}`)).ids
+      const before = (id: string | undefined, more: string) => page(`order=${order}&before=${id}&${more}`)
+      assert.deepEqual(await before(c, 'limit=1'), { ids: [b], has_more: true }, 'the page before it')
+      assert.deepEqual(await before(c, ''), { ids: [a, b], has_more: false })
+      assert.deepEqual(await before(c, `after=${a}`), { ids: [b], has_more: false })
+      for (const id of [a, 'item_unknown']) assert.deepEqual(await before(id, ''), { ids: [], has_more: false })
+    }
+
     for (const limit of [0, 101]) await assert.rejects(texts({ limit }), fails(400), 'at most 100, as at OpenAI')
 
     const asks = (by: OpenAI, id: string) => [

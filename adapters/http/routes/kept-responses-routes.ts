@@ -21,6 +21,7 @@ const Page = z.looseObject({
   limit: z.int().min(1).max(100).default(20),
   order: z.enum(['asc', 'desc']).default('desc'),
   after: z.string().optional(),
+  before: z.string().optional(),
 })
 
 /** Reads, deletes and cancels the Responses that Gazeway keeps, as OpenAI's reference says. */
@@ -79,16 +80,20 @@ function pageAsked(query: unknown): z.infer<typeof Page> {
   }
 }
 
-function pageOf(items: readonly { id: string }[], { limit, order, after }: z.infer<typeof Page>): object {
+/** Page of a list: its first items, or its last where it has to end before one. An unknown id leaves it empty. */
+function pageOf(items: readonly { id: string }[], { limit, order, after, before }: z.infer<typeof Page>): object {
   const ordered = order === 'desc' ? items.toReversed() : items
-  const begin = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1 || ordered.length
-  const data = ordered.slice(begin, begin + limit)
+  const placeOf = (wanted: string) => ordered.findIndex(({ id }) => id === wanted)
+  const begin = after === undefined ? 0 : placeOf(after) + 1 || ordered.length
+  const end = before === undefined ? ordered.length : Math.max(0, placeOf(before))
+  const found = ordered.slice(begin, end)
+  const data = before === undefined ? found.slice(0, limit) : found.slice(-limit)
   return {
     object: 'list',
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: begin + data.length < ordered.length,
+    has_more: data.length < found.length,
   }
 }
 
