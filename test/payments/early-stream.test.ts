@@ -143,3 +143,25 @@ for (const path of ['M', 'R', 'C'] as const)
     assert.match(unpaid.reason, /did not take the payment/)
     assert.equal(waiting.size, 0)
   })
+
+it('a paid stream ends with an error, and its payment is credited, where a whole reply without an end follows its head', async () => {
+  settle = async () => {
+    await heardTwice()
+    return { payment: PAYMENT, receipt: 'a-receipt' }
+  }
+  const piece = Buffer.alloc(4 * 1024 * 1024, '[')
+  const left = new Promise((resolve) => {
+    agent.on(PATHS.C, (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).once('close', resolve)
+      const send = () => {
+        while (!response.destroyed && response.write(piece));
+      }
+      response.on('drain', send)
+      send()
+    })
+  })
+  const endless = await asking('C')
+  assert.match(endless.reason, /its reply is larger than 67108864 bytes/)
+  await left
+  assert.deepEqual([endless.said, [...outcomes]], [null, ['credited']])
+})

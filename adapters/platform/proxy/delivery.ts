@@ -100,7 +100,11 @@ export function createDelivery(
       outgoing.flushHeaders()
     },
     write(chunk) {
-      if (late?.take(chunk)) return
+      try {
+        if (late?.take(chunk)) return
+      } catch (error) {
+        return giveUp(error as Error)
+      }
       events?.observe(chunk)
       pace.write(chunk)
     },

@@ -1,7 +1,9 @@
+import { TOO_LARGE } from '../../../src/calls/call-errors.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import { errorEvent } from '../../../src/inference/passages/error-event.ts'
 import { lateEvents } from '../../../src/inference/passages/late-events.ts'
 import type { Headers } from '../../../src/inference/relay/exchange.ts'
+import { WHOLE_LIMIT_BYTES } from '../../../src/inference/relay/send.ts'
 import { noReply } from './no-reply.ts'
 import { isEventStream } from './passed-events.ts'
 
@@ -9,7 +11,12 @@ import { isEventStream } from './passed-events.ts'
 export interface LateReply {
   /** Notes the head of the reply. @returns true for one that is no event stream */
   isWhole(status: number, headers: Headers): boolean
-  /** Takes a part of a whole reply. @returns false for any other */
+  /**
+   * Takes a part of a whole reply.
+   *
+   * @returns false for any other
+   * @throws GazewayError `upstream_bad_reply` for a reply that is too large to keep
+   */
   take(chunk: Buffer): boolean
   /** Events of a whole reply. Undefined for any other. */
   end(): Buffer | string | undefined
@@ -23,22 +30,29 @@ export interface LateReply {
 export function lateReply(path: string, requestId: string): LateReply {
   const [pathname = ''] = path.split('?')
   const endpoint = pathname.slice('/v1'.length)
-  let whole: { status: number; parts: Buffer[] } | null = null
+  let whole: { status: number; parts: Buffer[]; size: number } | null = null
   let reported: GazewayError | null = null
 
   function fail(error: GazewayError): Buffer | string {
     reported = error
+    whole = null
     return errorEvent(endpoint, error, requestId)
   }
 
   return {
     isWhole(status, headers) {
       if (status < 400 && isEventStream(headers)) return false
-      whole = { status, parts: [] }
+      whole = { status, parts: [], size: 0 }
       if (status >= 400) reported = new GazewayError('upstream_error', 'The request was refused.', { status })
       return true
     },
-    take: (chunk) => whole !== null && whole.parts.push(chunk) > 0,
+    take(chunk) {
+      if (whole === null) return false
+      whole.size += chunk.length
+      if (whole.size > WHOLE_LIMIT_BYTES) throw tooLarge()
+      whole.parts.push(chunk)
+      return true
+    },
     end() {
       if (whole === null) return undefined
       try {
@@ -51,3 +65,6 @@ export function lateReply(path: string, requestId: string): LateReply {
     reported: () => reported,
   }
 }
+
+const tooLarge = (): GazewayError =>
+  new GazewayError('upstream_bad_reply', `The agent gateway sent too much: ${TOO_LARGE} ${WHOLE_LIMIT_BYTES} bytes.`)
