@@ -10,6 +10,7 @@ const PATIENCE_MS = 120_000
 export interface Work {
   /** Output and status at its end. */
   end: Promise<{ code: number | null; said: string }>
+  /** Interrupts it as a terminal does: the whole group of its processes. */
   interrupt(): void
 }
 
@@ -26,13 +27,19 @@ export function startSession(program: string, agent: Agent, gateway: GatewayProc
         cwd: place.project,
         env: { PATH: process.env.PATH, HOME, TMPDIR, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: PATIENCE_MS,
+        detached: true,
       })
+      // Some agents do their work in a child of their own, which a signal to its parent alone does not reach.
+      const signal = (name: NodeJS.Signals) => process.kill(-(child.pid as number), name)
+      const timer = setTimeout(() => signal('SIGKILL'), PATIENCE_MS)
       const said: string[] = []
       child.stdout.on('data', (piece) => said.push(String(piece)))
       child.stderr.on('data', (piece) => said.push(String(piece)))
-      const end = once(child, 'close').then(([code]) => ({ code: code as number | null, said: said.join('') }))
-      return { end, interrupt: () => void child.kill('SIGINT') }
+      const end = once(child, 'close').then(([code]) => {
+        clearTimeout(timer)
+        return { code: code as number | null, said: said.join('') }
+      })
+      return { end, interrupt: () => void signal('SIGINT') }
     },
   }
 }
