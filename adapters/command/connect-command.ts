@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Machine, Scope } from '../../src/assistants/assistant.ts'
 import { type ConfigFile, readConfigFile } from '../../src/assistants/config-file.ts'
+import { isSame } from '../../src/assistants/json-format.ts'
 import { chooseModels } from '../../src/coding-agents/choose-models.ts'
 import type { AgentModel, CodingAgent, Endpoint } from '../../src/coding-agents/coding-agent.ts'
 import {
@@ -17,7 +18,7 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { ask } from './ask.ts'
-import { makeAgentKey, renewAgentKey, revokeAgentKey } from './connect-key.ts'
+import { type AgentKey, makeAgentKey, modelsOfKey, revokeAgentKey, settleAgentKey } from './connect-key.ts'
 import { listedModels } from './connect-models.ts'
 import { agentNamed, type Target, type TargetFlags, targetOf } from './connect-target.ts'
 import { modelsIn } from './key-flags.ts'
@@ -36,6 +37,8 @@ export interface ConnectFlags extends TargetFlags {
 
 /** Stands for a key that is not made yet. */
 const NO_KEY = 'gzw_the_key_that_is_made'
+/** End of a new key, in case this process is killed before it is answered. An answer lifts it. */
+const UNANSWERED = '1h'
 
 /** An agent in its place, and the gateway to connect it to. */
 interface Task {
@@ -46,6 +49,8 @@ interface Task {
   flags: ConnectFlags
   files: ConnectionFiles
   earlier: Connection | null
+  /** The key of the connection before, with the models that it allows. Null when another is needed. */
+  kept: (AgentKey & { models: readonly string[] | null }) | null
   /** Files as they were read first, so that later changes by others are noticed. */
   seen: Map<string, ConfigFile>
 }
@@ -65,9 +70,9 @@ interface ChosenKey {
  * @throws GazewayError `config_invalid` for an agent, a flag or a file that is not accepted; nothing is written then
  */
 export async function connect(loaded: LoadedConfig, log: Log, name: string, flags: ConnectFlags): Promise<void> {
-  const task = taskOf(loaded, name, flags)
-  const { agent, target, files, earlier } = task
-  const known = target.key ?? readKey(files)
+  const task = await taskOf(loaded, log, name, flags)
+  const { agent, target, earlier } = task
+  const known = target.key ?? task.kept?.key ?? null
   // Invalid files are refused before a key is made.
   const preview = plan(task, endpointOf(task, known ?? NO_KEY, null))
   if (flags.print) {
@@ -85,6 +90,7 @@ export async function connect(loaded: LoadedConfig, log: Log, name: string, flag
       if (!flags.yes && !(await ask(`Change ${changes.length === 1 ? 'this file' : `these ${changes.length} files`}?`)))
         return say('Nothing was changed.')
     }
+    if (chosen.id !== null) await settleAgentKey(loaded, log, { ...chosen, id: chosen.id }, flags)
     await write(task, chosen, planned)
     isWritten = true
     await revokeReplaced(loaded, log, earlier, chosen)
@@ -94,7 +100,7 @@ export async function connect(loaded: LoadedConfig, log: Log, name: string, flag
   }
 }
 
-function taskOf(loaded: LoadedConfig, name: string, flags: ConnectFlags): Task {
+async function taskOf(loaded: LoadedConfig, log: Log, name: string, flags: ConnectFlags): Promise<Task> {
   const agent = agentNamed(name)
   const target = targetOf(loaded, flags)
   const scope = flags.project ? 'project' : 'user'
@@ -102,20 +108,28 @@ function taskOf(loaded: LoadedConfig, name: string, flags: ConnectFlags): Task {
     throw new GazewayError('config_invalid', `--project: ${agent.notInProject}. Omit it.`, { param: '--project' })
   const machine = thisMachine(scope, '--project')
   const files = connectionFiles(loaded.dataDir, agent.name, scope === 'project' ? machine.project : null)
-  return { agent, scope, machine, target, flags, files, earlier: readConnection(files), seen: new Map() }
+  const earlier = readConnection(files)
+  const kept = target.key === null ? await keptKey(loaded, log, earlier, readKey(files)) : null
+  return { agent, scope, machine, target, flags, files, earlier, kept, seen: new Map() }
+}
+
+async function keptKey(
+  loaded: LoadedConfig,
+  log: Log,
+  earlier: Connection | null,
+  key: string | null,
+): Promise<Task['kept']> {
+  const id = earlier?.key_id ?? null
+  if (id === null || key === null) return null
+  const models = await modelsOfKey(loaded, log, { id, key })
+  return models === undefined ? null : { id, key, models }
 }
 
 /** Uses the key that was given, or the one of the connection before; otherwise makes one. */
-async function keyFor(
-  loaded: LoadedConfig,
-  log: Log,
-  { agent, target, flags, files, earlier }: Task,
-): Promise<ChosenKey> {
+async function keyFor(loaded: LoadedConfig, log: Log, { agent, target, flags, kept }: Task): Promise<ChosenKey> {
   if (target.key !== null) return { key: target.key, id: null, isNew: false }
-  const [id, key] = [earlier?.key_id ?? null, readKey(files)]
-  if (id !== null && key !== null && (await renewAgentKey(loaded, log, { id, key }, flags)))
-    return { key, id, isNew: false }
-  return { ...(await makeAgentKey(loaded, log, flags, { label: agent.label })), isNew: true }
+  if (kept !== null) return { key: kept.key, id: kept.id, isNew: false }
+  return { ...(await makeAgentKey(loaded, log, flags, { label: agent.label, expires: UNANSWERED })), isNew: true }
 }
 
 /** Revokes the key of the connection before, where another has taken its place. */
@@ -144,12 +158,12 @@ async function modelsFor({ target: { url } }: Task, key: string): Promise<AgentM
 }
 
 function endpointOf(
-  { agent, target: { url }, flags, files }: Task,
+  { agent, target: { url }, flags, files, kept }: Task,
   key: string,
   listed: AgentModel[] | null,
 ): Endpoint {
   const { model, smallModel, models } = flags
-  const allowed = models === undefined ? null : modelsIn(models)
+  const allowed = models === undefined ? kept?.models : modelsIn(models)
   return { url, key, keyFile: files.key, ...chooseModels(agent, { model, smallModel, allowed }, listed) }
 }
 
@@ -169,10 +183,19 @@ function plan(task: Task, endpoint: Endpoint): PlannedFile[] {
   })
 }
 
-/** Writes the record first, so that what is written can be undone, and then the files: all of them, or none. */
+/**
+ * Writes the record first, so that what is written can be undone, and then the files: all of them, or none.
+ *
+ * @throws GazewayError `conflict` when another process has connected the agent meanwhile
+ */
 async function write(task: Task, { key, id }: ChosenKey, planned: readonly PlannedFile[]): Promise<void> {
   const { agent, target, files, earlier, seen, machine, scope } = task
   const within = withinOf(task)
+  if (!isSame(readConnection(files), earlier))
+    throw new GazewayError(
+      'conflict',
+      `${agent.label} was connected or disconnected by another process meanwhile; nothing was written. Retry.`,
+    )
   const paths = planned.map(({ connected }) => connected.path)
   const left = earlier?.files.filter(({ path }) => !paths.includes(path)) ?? []
   const earlierKey = readKey(files)

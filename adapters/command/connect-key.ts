@@ -30,13 +30,13 @@ export async function makeAgentKey(
   loaded: LoadedConfig,
   log: Log,
   flags: ConnectKeyFlags,
-  { label, expires }: { label: string; expires?: string },
+  { label, expires }: { label: string; expires: string },
 ): Promise<AgentKey> {
   const input = {
     name: checked('--name', NewKey.shape.name, flags.name ?? label),
     scopes: ['inference' as const],
     ...termsOf(flags),
-    ...(expires !== undefined && { expires_at: expires }),
+    expires_at: expires,
   }
   return withKeys(loaded, log, async ({ keys }) => {
     // A first key must not keep the store from having one for its admin.
@@ -47,26 +47,34 @@ export async function makeAgentKey(
 }
 
 /**
- * Gives a key that was made before the limits that flags name.
+ * Finds a key that was made before.
  *
- * @returns false when it is no longer in force, or was rotated since
+ * @returns models that it allows, null for all; undefined when it is no longer in force, or was rotated since
  */
-export async function renewAgentKey(
+export const modelsOfKey = (
   loaded: LoadedConfig,
   log: Log,
   { id, key }: AgentKey,
-  flags: ConnectKeyFlags,
-): Promise<boolean> {
-  const change = { ...(flags.name !== undefined && { name: flags.name }), ...termsOf(flags) }
-  return withKeys(loaded, log, async ({ keys }) => {
+): Promise<readonly string[] | null | undefined> =>
+  withKeys(loaded, log, async ({ keys }) => {
     const holder = await keys.authenticate(key).catch((error: unknown) => {
       if (error instanceof GazewayError) return null
       throw error
     })
-    if (holder?.id !== id) return false
-    if (Object.keys(change).length > 0) await keys.change(id, change)
-    return true
+    return holder?.id === id ? holder.models : undefined
   })
+
+/** Has a key that was made for an agent stay in force, and gives one from before what the flags name. */
+export async function settleAgentKey(
+  loaded: LoadedConfig,
+  log: Log,
+  { id, isNew }: { id: string; isNew: boolean },
+  flags: ConnectKeyFlags,
+): Promise<void> {
+  const change = isNew
+    ? { expires_at: null }
+    : { ...(flags.name !== undefined && { name: flags.name }), ...termsOf(flags) }
+  if (Object.keys(change).length > 0) await withKeys(loaded, log, ({ keys }) => keys.change(id, change))
 }
 
 /** Revokes a key that was made for an agent. @returns its name; null when there is no such key in force */

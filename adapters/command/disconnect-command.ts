@@ -60,14 +60,21 @@ async function undo(
   for (const change of changes) process.stdout.write(`${agent.label}\n${shownChange(change)}\n`)
   for (const one of planned) describeEdits(one)
   if (flags.print) return
-  const which = changes.length === 1 ? 'this file' : `these ${changes.length} files`
-  if (changes.length > 0 && !flags.yes && !(await ask(`Change ${which}?`))) return say('Nothing was changed.')
+  const revoked = flags.keepKey ? null : key_id
+  const question = questionOf(changes.length, revoked)
+  if (question !== null && !flags.yes && !(await ask(question))) return say('Nothing was changed.')
   for (const { change } of planned) await change?.make()
   for (const { path, after } of changes) say(`${agent.label}: ${path} ${after === null ? 'removed' : 'written'}`)
-  if (key_id !== null && !flags.keepKey && (flags.yes || (await ask(`Revoke its key ${key_id}?`))))
-    await revoke(loaded, log, key_id)
+  if (revoked !== null) await revoke(loaded, log, revoked)
   forgetConnection(connectionFiles(loaded.dataDir, agent.name, project))
   say(`${agent.label} is disconnected.`)
+}
+
+/** Question before anything is changed. Null when nothing is. */
+function questionOf(changes: number, revoked: string | null): string | null {
+  const files = changes === 1 ? 'this file' : `these ${changes} files`
+  if (revoked === null) return changes === 0 ? null : `Change ${files}?`
+  return changes === 0 ? `Revoke its key ${revoked}?` : `Change ${files}, and revoke its key ${revoked}?`
 }
 
 function describeEdits({ path, isEdited, staying }: PlannedUndo): void {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -9,7 +11,7 @@ import { CODING_AGENTS } from '../../src/coding-agents/coding-agents.ts'
 import { blocksOf } from '../docs/markdown.ts'
 import { until } from '../doubles/until.ts'
 import { runHere } from './in-process.ts'
-import { newPlace, type Place, putStore, run } from './server.ts'
+import { CLI, newPlace, type Place, putStore, run } from './server.ts'
 
 /** Files of each agent as a person has them, and what they say once it is connected. */
 const FILES: Record<string, Record<string, [before: string | null, says: RegExp]>> = {
@@ -69,6 +71,7 @@ async function keys(): Promise<
     name: string
     limits: { budgets?: { usd: number; per: string }[]; session_usd?: number }
     models: string[] | null
+    expires_at: string | null
   }[]
 > {
   const { stdout } = await gazeway(['key', 'list', '--json'])
@@ -206,6 +209,57 @@ describe('gazeway connect and disconnect', () => {
     const { code, stdout } = await run(place, ['connect', 'codex', '--url', url], {}, 'n\n')
     assert.deepEqual([code, /Nothing was changed\.\n$/.test(stdout)], [0, true], stdout)
     assert.deepEqual([await keys(), existsSync(inHome('.codex'))], [[], false])
+  })
+
+  it('change nothing of a connection, not even its key, where the answer is no', async () => {
+    await gazeway(['connect', 'codex', '--yes', '--url', url, '--budget', '20/week'])
+    const before = [await keys(), read('.codex/config.toml')]
+    const words = ['connect', 'codex', '--url', url, '--budget', '99/week', '--model', 'other']
+    assert.match((await run(place, words, {}, 'n\n')).stdout, /Nothing was changed\.\n$/)
+    assert.deepEqual([await keys(), read('.codex/config.toml')], before)
+    await gazeway(['connect', 'opencode', '--yes', '--url', url])
+    const unanswered = await run(place, ['disconnect'], {}, 'n\n')
+    assert.match(unanswered.stderr, /No answer, so nothing was changed/)
+    assert.equal((await keys()).length, 2)
+    await run(place, ['disconnect'], {}, 'y\ny\n')
+    assert.deepEqual([await keys(), readdirSync(join(place.data, 'connect'))], [[], []])
+  })
+
+  it('end a key by itself that no answer follows, and lift that with the answer', async () => {
+    const ends: unknown[] = []
+    const child = spawn(process.execPath, [CLI, 'connect', 'codex', '--url', url], {
+      env: place.env,
+      cwd: place.project,
+    })
+    const closed = once(child, 'close')
+    let said = ''
+    child.stdout.on('data', (chunk) => {
+      said += chunk
+      if (said.endsWith('[y/N] ')) child.kill('SIGKILL')
+    })
+    await closed
+    for (const { expires_at } of await keys()) ends.push(expires_at === null)
+    await gazeway(['connect', 'codex', '--yes', '--url', url])
+    for (const { expires_at } of await keys()) ends.push(expires_at === null)
+    assert.deepEqual(ends.sort(), [false, false, true])
+  })
+
+  it('choose a model that a key from before allows', async () => {
+    await gazeway(['connect', 'codex', '--yes', '--url', url, '--models', 'gpt-5'])
+    await gazeway(['connect', 'codex', '--yes', '--url', url])
+    assert.equal(parse(read('.codex/config.toml')).model, 'gpt-5')
+  })
+
+  it('leave a connection alone that another process has made meanwhile', async () => {
+    const record = join(place.data, 'connect', 'codex.json')
+    meanwhile = () => {
+      mkdirSync(dirname(record), { recursive: true })
+      const other = { agent: 'codex', project: null, url, key_id: null, files: [] }
+      writeFileSync(record, JSON.stringify(other))
+    }
+    const late = await gazeway(['connect', 'codex', '--yes', '--url', url])
+    assert.match(late.stderr, /was connected or disconnected by another process meanwhile/)
+    assert.deepEqual([existsSync(record), existsSync(inHome('.codex')), await keys()], [true, false, []])
   })
 
   it('show with --print what they would write, and write nothing', async () => {
