@@ -1,8 +1,9 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Environment } from '../../src/config/environment.ts'
 import type { Log } from '../../src/config/log.ts'
-import { readRepositoryFacts } from '../../src/projects/repository-facts.ts'
-import type { HookedAgent } from './hooked-agents.ts'
-import { noteSession } from './note-session.ts'
+import { type RepositoryFacts, readRepositoryFacts } from '../../src/projects/repository-facts.ts'
+import { HOOKED_AGENTS, type HookedAgent } from './hooked-agents.ts'
+import { noteSessions, type SeenSession } from './note-session.ts'
 import { sessionsIn } from './noted-session.ts'
 
 /** Variables by which agents name their session to the commands that they run. */
@@ -18,12 +19,22 @@ const SESSION_VARIABLES: Readonly<Record<HookedAgent, string>> = {
 export async function answerPostCommit(loaded: LoadedConfig, log: Log, folder: string): Promise<void> {
   const found = await readRepositoryFacts(folder).catch(() => null)
   if (found === null) return
-  const { commit, top } = found
-  const note = (sessionId: string, agent?: HookedAgent) =>
-    noteSession(loaded, log, { sessionId, folder, commit, ...(agent && { agent }) })
-  for (const [agent, variable] of Object.entries(SESSION_VARIABLES)) {
-    const sessionId = loaded.request.env[variable]?.trim()
-    if (sessionId) return note(sessionId, agent as HookedAgent)
+  const sessions = sessionOf(loaded.request.env) ?? (await sessionsOn(loaded.dataDir, found))
+  await noteSessions(loaded, log, { folder, sessions, commit: found.commit })
+}
+
+/** The session whose agent has made the commit; null where a person has. */
+function sessionOf(env: Environment): SeenSession[] | null {
+  for (const agent of HOOKED_AGENTS) {
+    const sessionId = env[SESSION_VARIABLES[agent]]?.trim()
+    if (sessionId) return [{ sessionId, agent }]
   }
-  for (const { session_id, agent } of await sessionsIn(loaded.dataDir, top, new Date())) await note(session_id, agent)
+  return null
+}
+
+/** Sessions in a checkout whose last hook was on its branch; without one, all: the branch may be new. */
+async function sessionsOn(dataDir: string, { top, branch }: RepositoryFacts): Promise<SeenSession[]> {
+  const all = await sessionsIn(dataDir, top, new Date())
+  const same = all.filter(({ checkouts }) => checkouts[top]?.branch === branch)
+  return (same.length > 0 ? same : all).map(({ session_id: sessionId, agent }) => ({ sessionId, agent }))
 }

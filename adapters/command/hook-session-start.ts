@@ -14,7 +14,7 @@ import { NOTICE } from '../../src/text/notice.ts'
 import { plain } from '../../src/text/plain.ts'
 import { answerHook, hookInput, SessionId } from './hook-input.ts'
 import type { HookedAgent } from './hooked-agents.ts'
-import { noteSession } from './note-session.ts'
+import { noteSessions } from './note-session.ts'
 
 /** Maximum number of memories given to a new session. */
 const MOST = 20
@@ -29,7 +29,8 @@ const Begun = z.object({ cwd: z.string(), session_id: SessionId })
  */
 export async function answerSessionStart(loaded: LoadedConfig, log: Log, agent: HookedAgent): Promise<void> {
   const { cwd, session_id: sessionId } = await hookInput(Begun)
-  const noted = sessionId === undefined ? undefined : noteSession(loaded, log, { sessionId, folder: cwd, agent })
+  const noted =
+    sessionId === undefined ? undefined : noteSessions(loaded, log, { folder: cwd, sessions: [{ sessionId, agent }] })
   const [{ memories, note }] = await Promise.all([startOf(loaded, log, cwd), noted])
   if (memories.length === 0 && note === null) return
   const lines = memories.map(({ value, ...memory }) => {

@@ -8,7 +8,7 @@ import { GazewayError } from '../../src/errors.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { answerHook, hookInput, SessionId } from './hook-input.ts'
 import type { HookedAgent } from './hooked-agents.ts'
-import { noteSession } from './note-session.ts'
+import { noteSessions } from './note-session.ts'
 
 /** Bytes read from the end of a transcript. */
 const READ_BYTES = 16 << 20
@@ -51,7 +51,7 @@ export async function answerStop(loaded: LoadedConfig, log: Log, agent: HookedAg
   const stopped = await hookInput(Stopped)
   const { session_id: sessionId, cwd: folder } = stopped
   const isNoted = sessionId !== undefined && folder !== undefined
-  const noted = isNoted && noteSession(loaded, log, { sessionId, folder, agent })
+  const noted = isNoted && noteSessions(loaded, log, { folder, sessions: [{ sessionId, agent }] })
   await Promise.all([offerToRemember(loaded, log, stopped), noted])
 }
 

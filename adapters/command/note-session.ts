@@ -16,34 +16,54 @@ const LIMIT_MS = 2000
 /** A session that a hook runs for. */
 export interface SeenSession {
   sessionId: string
+  agent: HookedAgent
+}
+
+/** What a hook sees of sessions in a folder. */
+export interface Sight {
   folder: string
-  /** Claude Code by default. */
-  agent?: HookedAgent
+  sessions: readonly SeenSession[]
   /** Commit that was just made. A session that no hook has seen before begins with it. */
   commit?: string | null
 }
 
 /**
- * Notes the repository, branch and commit of a session's folder, and which commits were made since the last hook. They go
- * to the gateway of the agent; without one, and while it does not answer, they wait in the data folder. Never fails, and
- * takes at most two seconds.
+ * Notes the repository, branch and commit of the folder of sessions, and which commits were made since the last hook. They
+ * go to the gateway of each agent; without one, and while it does not answer, they wait in the data folder. Never fails,
+ * and takes at most two seconds for all sessions together.
  */
-export async function noteSession(loaded: LoadedConfig, log: Log, seen: SeenSession): Promise<void> {
+export async function noteSessions(loaded: LoadedConfig, log: Log, sight: Sight): Promise<void> {
   const signal = AbortSignal.timeout(LIMIT_MS)
   const late = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }))
-  const noting = note(loaded, seen, signal).catch((err: unknown) => {
-    log.debug('The repository of the session was not noted.', { err })
-  })
+  const onError = (err: unknown) => log.debug('The repository of the session was not noted.', { err })
+  const noting = noteAll(loaded, sight, signal, onError).catch(onError)
   await Promise.race([noting, late])
 }
 
-async function note(
-  { dataDir, config, request }: LoadedConfig,
-  { sessionId, folder, agent = 'claude-code', commit = null }: SeenSession,
+async function noteAll(
+  loaded: LoadedConfig,
+  sight: Sight,
   signal: AbortSignal,
+  onError: (err: unknown) => void,
 ): Promise<void> {
+  const found = await readRepositoryFacts(sight.folder, signal)
+  const gateways = new Map<string, AgentsGateway>()
+  // All are kept before any is sent: a gateway may be slow.
+  for (const session of sight.sessions) {
+    const gateway = await keep(loaded, { ...sight, ...session, found }, signal)
+    if (gateway !== null) gateways.set(session.sessionId, gateway)
+  }
+  const sent = [...gateways].map(([id, gateway]) => sendPending(loaded.dataDir, id, gateway, signal).catch(onError))
+  await Promise.all(sent)
+}
+
+/** Keeps what is new of a session in the data folder. @returns the gateway that takes it; null without one */
+async function keep(
+  { dataDir, config, request }: LoadedConfig,
+  { sessionId, folder, agent, commit = null, found }: Sight & SeenSession & { found: RepositoryFacts | null },
+  signal: AbortSignal,
+): Promise<AgentsGateway | null> {
   const now = new Date()
-  const found = await readRepositoryFacts(folder, signal)
   const before = await readNoted(dataDir, sessionId)
   const known = before ?? begunSession(sessionId, agent, (commit !== null && found?.committedAt) || now)
   const projects = found === null ? [folder] : [folder, found.top]
@@ -65,7 +85,7 @@ async function note(
   const checkout = found && { [found.top]: { branch: found.branch, commits: read.noted } }
   const checkouts = { ...known.checkouts, ...checkout }
   await writeNoted(dataDir, { ...known, agent, noted_at: now.toISOString(), checkouts, last })
-  if (gateway !== null) await sendPending(dataDir, sessionId, gateway, signal)
+  return gateway
 }
 
 /** Facts that are sent of a repository. What is unknown is omitted. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { answerPostCommit } from '../../adapters/command/hook-post-commit.ts'
 import type { HookedAgent } from '../../adapters/command/hooked-agents.ts'
-import { noteSession } from '../../adapters/command/note-session.ts'
+import { noteSessions } from '../../adapters/command/note-session.ts'
 import { startTakingFacts } from '../../adapters/command/sweeping.ts'
 import { connectionFiles, keepConnection } from '../../src/coding-agents/connection.ts'
 import { writePending } from '../../src/coding-sessions/pending-facts.ts'
@@ -47,7 +47,7 @@ describe('hooks of a coding agent, and gazeway cost', () => {
       ...repository,
       place,
       hook: async (sessionId: string, more?: Record<string, string>, agent: HookedAgent = 'claude-code') =>
-        noteSession(await loaded(more), log, { sessionId, folder: repository.root, agent }),
+        noteSessions(await loaded(more), log, { folder: repository.root, sessions: [{ sessionId, agent }] }),
       postCommit: async (more?: Record<string, string>) => answerPostCommit(await loaded(more), log, repository.root),
       call: async (session: string) => {
         const reply = await fetch(`${gateway.url}/v1/messages`, {
@@ -173,6 +173,31 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ sessions: { send_paths: true } }))
     await hook('one')
     assert.equal(pendingOf(place).at(-1)?.path, root)
+  })
+
+  it('keeps a commit by hand for all sessions on its branch before it asks a gateway, which may be slow', async (t) => {
+    const { git, commit, hook, postCommit, place } = await machine(t, {})
+    const kept: string[][] = []
+    const server = createServer((_, response) => {
+      const folder = join(place.data, 'coding-sessions', 'pending')
+      const all = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+      kept.push(all.flatMap(({ session_id, facts }) => (facts.commits?.length > 0 ? [session_id] : [])).sort())
+      response.writeHead(503).end()
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    t.after(() => server.close())
+    commit('First')
+    await hook('main')
+    git('checkout', '-q', '-b', 'feature/pay')
+    await hook('pay')
+    await hook('refund')
+    commit('By hand')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await postCommit({ ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: 'gzw_key' })
+    assert.deepEqual(kept, [
+      ['pay', 'refund'],
+      ['pay', 'refund'],
+    ])
   })
 
   it('says nothing to a server that is no Gazeway, and keeps the clock of the one that is', async (t) => {
