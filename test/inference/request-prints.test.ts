@@ -63,4 +63,20 @@ describe('the prints of a request', () => {
     assert.equal(printsOf({ previous_response_id: 'resp_1', input: output }).length, 1)
     assert.equal(printsOf({ prompt: 'Hello' }).length, 1)
   })
+
+  it('tell rankings, embeddings and files apart, and are one for equal calls that an agent makes at once', () => {
+    const asked = [
+      { query: 'a', documents: ['x'] },
+      { query: 'b', documents: ['x'] },
+      { content: { parts: [{ text: 'a' }] } },
+      { requests: [{ content: { parts: [{ text: 'a' }] } }] },
+    ]
+    const hashes = asked.flatMap((fields) => printsOf({ model: 'm', ...fields }).map(({ hash }) => hash))
+    assert.equal(new Set(hashes).size, asked.length)
+    assert.deepEqual(printsOf({ model: 'whisper-1' }), [], 'a form, whose file is not read')
+    const [question, calls, result] = EXCHANGES.chat('a', 'nothing').messages
+    const at = (id: string) => ({ ...result, tool_call_id: id })
+    const tool_calls = ['a', 'b'].map((id) => ({ ...calls?.tool_calls?.[0], id }))
+    assert.equal(printsOf({ messages: [question, { ...calls, tool_calls }, at('a'), at('b')] }).length, 2)
+  })
 })

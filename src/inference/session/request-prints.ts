@@ -11,13 +11,26 @@ export interface Print {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Fields that make two requests the same. Instructions are not among them: some agents date and number theirs. */
-const ASKED = ['model', 'messages', 'input', 'contents', 'prompt', 'previous_response_id'] as const
+/**
+ * Fields that make two requests to a model the same, of conversations, embeddings and rankings. Instructions are not
+ * among them: some agents date and number theirs.
+ */
+const ASKED = [
+  ...['messages', 'input', 'contents', 'prompt', 'previous_response_id'],
+  ...['content', 'requests', 'query', 'documents'],
+] as const
 
-/** Builds the prints of a request: of the whole, and of each tool result at its end. */
+/**
+ * Builds the prints of a request: of the whole, and of each tool result at its end, once where several are the same. A
+ * request that asks in other fields, such as the file of a form, has none: nothing tells it from another one.
+ */
 export function printsOf(request: Fields): Print[] {
+  const asked = ASKED.map((name) => request[name])
+  if (asked.every((value) => value === undefined)) return []
   const turns = [request.messages, request.input, request.contents].find(Array.isArray) ?? []
-  return [{ hash: hashOf(ASKED.map((name) => request[name])), tool: null }, ...toolPrints(turns.filter(isObject))]
+  const whole = { hash: hashOf([request.model, ...asked]), tool: null }
+  const prints = [whole, ...toolPrints(turns.filter(isObject))]
+  return [...new Map(prints.map((print) => [print.hash, print])).values()]
 }
 
 function toolPrints(turns: readonly Fields[]): Print[] {
