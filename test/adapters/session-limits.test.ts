@@ -102,6 +102,38 @@ describe('a session with a limit', () => {
     assert.equal(await statusOf(ask(key, 'c')), 200)
   })
 
+  it('counts a batch as a call, and begins none beyond its calls', async () => {
+    upstream.on('/files', json(200, { id: 'file_1', object: 'file' }))
+    upstream.on('/batches', json(200, { id: 'batch_1', object: 'batch' }))
+    const { key } = await newKey({ session_calls: 1 })
+    const body = new FormData()
+    body.set('purpose', 'batch')
+    body.set('file', new Blob(['{}']), 'asked.jsonl')
+    const headers = { authorization: `Bearer ${key}`, 'x-gazeway-session': 'batches' }
+    assert.equal(await statusOf(fetch(`${running.gatewayUrl}/v1/files`, { method: 'POST', headers, body })), 200)
+    const batch = () => statusOf(ask(key, 'batches', '/v1/batches', { input_file_id: 'file_1' }))
+    assert.deepEqual([await batch(), await batch()], [200, 402])
+  })
+
+  it('lets each of its agents get the same result, and none of them ask again and again', async () => {
+    const { key } = await newKey({ repeats: { times: 2, minutes: 10 } })
+    const asAgent = (agent: string) =>
+      statusOf(
+        fetch(`${running.gatewayUrl}/v1/chat/completions`, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            authorization: `Bearer ${key}`,
+            'x-claude-code-session-id': 'team',
+            'x-claude-code-agent-id': agent,
+          },
+          body: JSON.stringify(CHAT),
+        }),
+      )
+    for (const agent of ['one', 'two', 'three']) assert.equal(await asAgent(agent), 200, agent)
+    assert.deepEqual([await asAgent('one'), await asAgent('one')], [200, 402])
+  })
+
   it('is refused what it asks again and again, and not what it retries', async () => {
     const { key, id } = await newKey({ repeats: { times: 2, minutes: 10 } })
     const codes = async (session: string, body: object, times = 3) => {

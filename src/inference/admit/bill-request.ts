@@ -1,3 +1,4 @@
+import { NO_SESSION } from '../../calls/call-session.ts'
 import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey, isHeld, withoutMoney } from '../../identity/identity.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
@@ -52,9 +53,8 @@ export interface BilledRequest {
  */
 export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: PaidContext): Bill | Promise<Bill> {
   const { callerId, ownKey } = context
-  const sessionId = context.session?.session_id ?? null
-  const paid = billOfOthers(context)
-  const isOurs = ownKey === undefined
+  const { session_id: sessionId, thread_id: threadId } = context.session ?? NO_SESSION
+  const caller = { sessionId, threadId, paid: billOfOthers(context), isOurs: ownKey === undefined }
   function refuse(error: unknown): never {
     const told = nameLimit(error, endpointOf(asked.path), asked.request.json)
     return refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, told)
@@ -67,10 +67,8 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
     const known = deps.identity(callerId)
     const key = known instanceof Promise ? null : known
     if (known instanceof Promise)
-      return known
-        .then((found) => billInSession(deps, asked, { callerId, sessionId, paid, isOurs, key: found }))
-        .catch(refuse)
-    const bill = billInSession(deps, asked, { callerId, sessionId, paid, isOurs, key })
+      return known.then((found) => billInSession(deps, asked, { ...caller, callerId, key: found })).catch(refuse)
+    const bill = billInSession(deps, asked, { ...caller, callerId, key })
     return bill instanceof Promise ? bill.catch(refuse) : bill
   } catch (error) {
     return refuse(error)
@@ -107,7 +105,7 @@ function refuseNoted(
  * Creates the bill of a request that costs nothing itself: the key must be allowed to use the model, and its rate limits
  * apply. A request of unknown cost, such as a batch of calls made later, needs a key without limits on money and models.
  *
- * @throws GazewayError `model_not_allowed`, `forbidden_path` or `too_many_requests`
+ * @throws GazewayError `model_not_allowed`, `forbidden_path` or `too_many_requests`; of a batch, as `SessionGate.begin`
  */
 export async function billUnpriced(
   deps: RequestBillDeps,
@@ -122,7 +120,16 @@ export async function billUnpriced(
     const refusal = cost === 'unbounded' ? unboundedRefusal(caller, path) : null
     if (refusal) throw refusal
     if (models.length > 0) requireModels(key, models)
-    return countedBill(NO_BILL, await deps.rates.begin(key, () => ({ prompt: 0, answer: 0 })))
+    const { session_id: sessionId, thread_id: threadId } = context.session ?? NO_SESSION
+    // What costs nothing, such as the answer of an earlier call, is had after a stop, too.
+    const isCall = cost === 'unbounded' && sessionId !== null
+    const begun = isCall ? await deps.sessionGate.begin(key, { sessionId, threadId }, {}) : null
+    try {
+      return countedBill(NO_BILL, await deps.rates.begin(key, () => ({ prompt: 0, answer: 0 })))
+    } catch (error) {
+      await begun?.undo()
+      throw error
+    }
   } catch (error) {
     return refuseNoted(deps, { path, requested: models[0]?.requested }, context, error)
   }
@@ -144,8 +151,9 @@ export function unboundedRefusal(key: Identity, path: string): GazewayError | nu
 /** Caller of a request, as far as it is known. */
 interface RequestCaller {
   callerId: string
-  /** Session that its client names. */
+  /** Session that its client names, and the agent of it. */
   sessionId: string | null
+  threadId: string | null
   /** Bill of a call that its caller charges for itself. */
   paid: Bill | null
   /** False for a call with the client's own key of the provider, which costs nothing here. */
@@ -156,10 +164,10 @@ interface RequestCaller {
 
 /** Counts the call in its session, for a key that limits the calls or minutes of sessions, and creates its bill. */
 function billInSession(deps: RequestBillDeps, asked: BilledRequest, caller: RequestCaller): Bill | Promise<Bill> {
-  const { callerId, key, sessionId } = caller
+  const { callerId, key, sessionId, threadId } = caller
   // Sessions of wallets are stopped, too.
   const owner = key ?? { id: callerId, sessionLimits: null }
-  const begun = sessionId === null ? null : deps.sessionGate.begin(owner, sessionId, asked.request.json)
+  const begun = sessionId === null ? null : deps.sessionGate.begin(owner, { sessionId, threadId }, asked.request.json)
   if (begun === null) return billOf(deps, asked, caller)
   return begun.then(async (call) => {
     try {

@@ -5,8 +5,8 @@ import type { SessionOf } from '../../wallet/budget/session-budget.ts'
 import { sessionOwner } from '../../wallet/budget/session-budget.ts'
 import { type Print, printsOf } from './request-prints.ts'
 
-/** Sessions, and prints of each, that a process remembers. */
-const [MAX_SESSIONS, MAX_PRINTS] = [2_000, 200]
+/** Agents of sessions, and prints of each, that a process remembers. */
+const [MAX_AGENTS, MAX_PRINTS] = [2_000, 200]
 const MINUTE_MS = 60_000
 
 /** A session that has asked the same as often as its key allows. */
@@ -19,8 +19,17 @@ export interface Repeated extends SessionOf {
 
 /** Loop guard: what sessions have asked of this process, and how often. */
 export interface Repeats {
-  /** Checks a request that is about to be made. @throws GazewayError `session_repeats` */
-  require(session: SessionOf, limit: NonNullable<SessionLimits['repeats']>, request: object): void
+  /**
+   * Checks a request that is about to be made.
+   *
+   * @param asking.threadId agent of the session: several may read the same file, and none of them runs in a loop
+   * @throws GazewayError `session_repeats`
+   */
+  require(
+    asking: SessionOf & { threadId: string | null },
+    limit: NonNullable<SessionLimits['repeats']>,
+    request: object,
+  ): void
   /** Counts a request that was checked, once it has its answer. Others are not counted. */
   answered(request: object): void
 }
@@ -32,14 +41,15 @@ export interface Repeats {
  * @param onRepeated called when a session has asked the same as often as it may: the next time is refused
  */
 export function createRepeats(elapsedMs: () => number, onRepeated: (of: Repeated) => void): Repeats {
-  const sessions = new LRUCache<string, LRUCache<string, number[]>>({ max: MAX_SESSIONS })
+  const agents = new LRUCache<string, LRUCache<string, number[]>>({ max: MAX_AGENTS })
   const checked = new WeakMap<object, { prints: readonly Print[]; count: (print: Print) => void }>()
 
   return {
-    require(session, { times, minutes }, request) {
-      const owner = sessionOwner(session)
-      const asked = sessions.get(owner) ?? new LRUCache<string, number[]>({ max: MAX_PRINTS })
-      sessions.set(owner, asked)
+    require({ threadId, ...session }, { times, minutes }, request) {
+      // Ids are printable.
+      const agent = `${sessionOwner(session)}\n${threadId ?? ''}`
+      const asked = agents.get(agent) ?? new LRUCache<string, number[]>({ max: MAX_PRINTS })
+      agents.set(agent, asked)
       const timesOf = ({ hash }: Print): number[] =>
         (asked.get(hash) ?? []).filter((at) => elapsedMs() - at < minutes * MINUTE_MS)
       const prints = printsOf(request as Readonly<Record<string, unknown>>)

@@ -16,6 +16,12 @@ export interface SessionCall {
   undo(): Promise<void>
 }
 
+/** Session of a call, and which of its agents makes it: null for its only one. */
+export interface AskingSession {
+  sessionId: string
+  threadId: string | null
+}
+
 /** Caller of a session's calls. */
 export type SessionOwner = Pick<Identity, 'id' | 'sessionLimits'>
 
@@ -28,7 +34,7 @@ export interface SessionGate extends RunningSessions {
    * @returns null at once where nothing is counted
    * @throws GazewayError `session_stopped`, `session_repeats` or `session_budget_reached`
    */
-  begin(caller: SessionOwner, sessionId: string, request: object): Promise<SessionCall | null> | null
+  begin(caller: SessionOwner, session: AskingSession, request: object): Promise<SessionCall | null> | null
   /** Notes that a request has its answer, so that its repetitions count. */
   answered(request: object): void
 }
@@ -65,14 +71,14 @@ export function createSessionGate({ stopped, store, now, onRepeated, onError }: 
   return {
     ...createRunningSessions(stopped),
     answered: repeats.answered,
-    begin({ id, sessionLimits }, sessionId, request) {
+    begin({ id, sessionLimits }, { sessionId, threadId }, request) {
       const session = { callerId: id, sessionId }
       const isStopped = stopped.has(session)
       const isCounted = sessionLimits !== null && (sessionLimits.calls !== null || sessionLimits.minutes !== null)
       function beginUnless(isStopped: boolean): Promise<SessionCall> | null {
         if (isStopped) throw sessionStopped(sessionId)
         if (sessionLimits !== null && sessionLimits.repeats !== null)
-          repeats.require(session, sessionLimits.repeats, request)
+          repeats.require({ ...session, threadId }, sessionLimits.repeats, request)
         return isCounted ? count(session, sessionLimits) : null
       }
       return isStopped instanceof Promise ? isStopped.then(beginUnless) : beginUnless(isStopped)
