@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import type * as z from 'zod'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import type { NewKey } from '../../src/identity/keys.ts'
-import { type GeminiDouble, KEY, MODEL, SIGNATURE, startGemini } from '../doubles/gemini.ts'
+import { type GeminiDouble, KEY, MODEL, SHORT_MODEL, SIGNATURE, startGemini } from '../doubles/gemini.ts'
 import { connectGenai, type Genai, partsOf, piecesOf } from '../doubles/genai.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -184,6 +184,20 @@ describe('Requests of Google’s API to Google', () => {
     }
     await post(path('generateContent', `google/${MODEL}`), { contents: HELLO, cachedContent: 'c' }, bounded)
     assert.deepEqual(last().body.generationConfig, { maxOutputTokens: 65_536 })
+  })
+
+  it('are sent again with a lower limit, and then with it at once, where Google refuses the one that was added', async () => {
+    for (const changed of ['generationConfig.maxOutputTokens=lowered', null]) {
+      const before = google.received.length
+      const reply = await post(path('generateContent', `google/${SHORT_MODEL}`), { contents: HELLO }, bounded)
+      assert.deepEqual([reply.status, reply.headers.get('x-gazeway-changed')], [200, changed])
+      const limits = google.received.slice(before).map(({ body }) => body.generationConfig)
+      assert.deepEqual(limits.at(-1), { maxOutputTokens: 4096 })
+      assert.equal(limits.length, changed === null ? 1 : 2)
+    }
+    const generationConfig = { maxOutputTokens: 9000 }
+    const own = await post(path('generateContent', `google/${SHORT_MODEL}`), { contents: HELLO, generationConfig }, bounded)
+    assert.equal(own.status, 400)
   })
 
   it('are counted and embedded by Google, as the client wrote them', async () => {

@@ -26,7 +26,9 @@ export interface GeminiDouble {
 
 export const KEY = 'google-secret-key'
 export const MODEL = 'gemini-3.8-flash'
-const MODELS = new Set([MODEL, 'gemini-embedding-2'])
+/** One whose answers are shorter than a catalogue knows. */
+export const SHORT_MODEL = 'gemini-2.0-flash'
+const MODELS = new Set([MODEL, SHORT_MODEL, 'gemini-embedding-2'])
 /** Signature of the double: base64, as Google's are. */
 export const SIGNATURE = Buffer.from('signed by the double, and by nobody else').toString('base64')
 const SKIP = 'skip_thought_signature_validator'
@@ -125,9 +127,10 @@ function refusalOf({ headers, path, body }: GeminiRequest): { status: number; bo
   if (asked !== body && asked.model !== `models/${model}`)
     return invalid('* CountTokensRequest.model: model must match')
   const { maxOutputTokens = 1 } = (asked.generationConfig ?? {}) as { maxOutputTokens?: number }
-  if (!(maxOutputTokens >= 1 && maxOutputTokens <= 65_536))
+  const longest = model === SHORT_MODEL ? 4096 : 65_536
+  if (!(maxOutputTokens >= 1 && maxOutputTokens <= longest))
     return invalid(
-      `Unable to submit request because it has a maxOutputTokens value of ${maxOutputTokens} but the supported range is from 1 (inclusive) to 65537 (exclusive).`,
+      `Unable to submit request because it has a maxOutputTokens value of ${maxOutputTokens} but the supported range is from 1 (inclusive) to ${longest + 1} (exclusive).`,
     )
   const fault = turnsFault(listOf(asked.contents))
   return fault === null ? null : invalid(fault)

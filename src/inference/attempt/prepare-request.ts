@@ -224,6 +224,7 @@ function prepare(
   const { sent } = draft
   const isStreamed = request.json.stream === true || (sent as Fields).stream === true
   const api = passage.isReformed ? apiOf(path) : null
+  const isMended = api !== null || passage.lowersLimit === true
   const { name: upstream, accepts } = relay.provider
   const known = api === null ? [] : facts.of(upstream, model, context.callerId)
   const mends = api === null ? [] : knownMends(api, known, passage.isConverted === true, accepts)
@@ -266,11 +267,11 @@ function prepare(
       const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client), discard)
       const names = met.filter(({ isOfCall }) => isOfCall !== true).map(({ name }) => name)
       if (reply.status < 400 && names.length > 0) facts.learn(upstream, model, callerId, names)
-      if (api === null || reply.kind !== 'whole' || met.length === MOST_MENDS) return reply
+      if (!isMended || reply.kind !== 'whole' || met.length === MOST_MENDS) return reply
       const refusal = refusalIn(reply)
       if (refusal === null) return reply
       const refused = { body: bodyWith(applied), own: sent as Fields, headers: sending.headers }
-      const next = nextMend(api, refusal, applied, refused, limit)
+      const next = nextMend(path, refusal, applied, refused, limit)
       if (next === null) return reply
       discard(reply)
       met.push(next)

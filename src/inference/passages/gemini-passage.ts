@@ -34,9 +34,14 @@ import type { Writing, Written } from './write-request.ts'
 export const geminiPassage: Passage = {
   convert: unsealed,
   seals: (asked) => broughtSignatures(asked as Fields),
-  write: (writing) =>
-    writeGemini(writing, methodOf(writing), contentFields(writing.request.json, writing.bill.isBounded)),
+  write(writing) {
+    const { request, fieldsOf, bill } = writing
+    // A limit that was refused is lowered.
+    const asked = bill.isBounded ? { ...request.json, ...fieldsOf(request.json) } : request.json
+    return writeGemini(writing, methodOf(writing), contentFields(asked, bill.isBounded))
+  },
   isReformed: false,
+  lowersLimit: true,
   dropsUsage: () => false,
   passWhole,
   passStream,

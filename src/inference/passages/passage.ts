@@ -109,6 +109,8 @@ export interface Passage {
   answersHere?(writing: Writing): Promise<WholeReply>
   /** True when a request whose form is rejected is sent again in another form. */
   isReformed: boolean
+  /** True where a verbatim request is sent again with a lower limit, when the upstream refuses the one that was added. */
+  lowersLimit?: true
   /** Name in its API of a field of the chat request that it makes. Without it, the APIs share their names. */
   fieldOf?(chatField: string): string
   /** Field of the client's request that a field of its chat request comes from, exactly: conversions are tried to find it. */
