@@ -1,6 +1,7 @@
 import { NO_SESSION } from '../../calls/call-session.ts'
 import { GazewayError } from '../../errors.ts'
 import { type Identity, identityWithoutKey, isHeld, withoutMoney } from '../../identity/identity.ts'
+import { EMBED_CONTENT, GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
 import type { Cost } from '../api/verbatim-paths.ts'
 import type { CallRates } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
@@ -243,7 +244,8 @@ function billWithin(
         counted,
         isOpenEnded,
         isDetached,
-        isRewritten: parts.isRouted,
+        // A field that is there twice, once as null, has no value here, and may have one at Google.
+        isRewritten: parts.isRouted || (isHeld(caller) && isOfGoogle(path)),
       })
     const counted = deps.rates.begin(caller, tokens)
     if (!(counted instanceof Promise)) return bill(counted)
@@ -276,5 +278,8 @@ function boundOfHeld(
   requireCounts(request.json)
   return boundOf(deps, endpointOf(path), request, [...choices, ...parts.instead], parts)
 }
+
+/** Tells whether requests to a path are of Google's API. */
+const isOfGoogle = (path: string): boolean => [GENERATE_CONTENT, EMBED_CONTENT].includes(endpointOf(path))
 
 const endpointOf = (path: string): string => path.slice('/v1'.length)

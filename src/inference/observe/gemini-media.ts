@@ -9,9 +9,10 @@ export interface GeminiMedium {
   isLinked: boolean
 }
 
-/** Lists the media of a Gemini request, also those in the results of functions. */
-export function geminiMedia({ contents }: Fields): GeminiMedium[] {
-  return objectsOrNone(contents).flatMap(({ parts }) => listOf(parts).flatMap(mediaIn))
+/** Lists the media of a Gemini request, or of those to embed contents, also those in the results of functions. */
+export function geminiMedia({ contents, content, requests }: Fields): GeminiMedium[] {
+  const all = [contents, content, ...objectsOrNone(requests).map((one) => one.content)].flatMap(listOf)
+  return all.flatMap(({ parts }) => listOf(parts).flatMap(mediaIn))
 }
 
 /** Google's API takes an object in place of a list with it alone. */
