@@ -39,6 +39,7 @@ const GOOGLE_TOOLS: FieldRules = {
 export const GEMINI_FIELDS: PricedFields = {
   fields: {
     service_tier: 'tier',
+    serviceTier: 'tier',
     extra_body: {
       members: {
         google: {

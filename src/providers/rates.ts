@@ -69,7 +69,7 @@ function ratesOfService(card: ScaledCard, service: string | null, prompt: number
   const listed = tiers.get(service)
   const percent = listed === undefined ? ownValue(percents.service ?? {}, service) : undefined
   if (percent !== undefined) return scaled(isLong ? long.rates : standard, percent)
-  const rates = listed ?? dearest
+  const rates = listed ?? dearer(dearest, scaled(standard, percentOf(percents.service, service)))
   return isLong ? dearer(rates, long.rates) : rates
 }
 

@@ -34,7 +34,7 @@ const ANYWHERE: ReadonlySet<string> = new Set(['global', 'not_available'])
  */
 export function tierIn(fields: TierFields, project: TierFields = {}): CallTier {
   const service =
-    named(fields.service_tier ?? fields.serviceTier, BY_PROJECT) ?? named(project.service_tier, BY_PROJECT)
+    named(lower(fields.service_tier ?? fields.serviceTier), BY_PROJECT) ?? named(project.service_tier, BY_PROJECT)
   const speed = named(fields.speed)
   const region = named(fields.inference_geo) ?? named(project.inference_geo)
   if (service === null && speed === null && region === null) return STANDARD_TIER
@@ -44,6 +44,9 @@ export function tierIn(fields: TierFields, project: TierFields = {}): CallTier {
     region: region === null || ANYWHERE.has(region) ? null : region,
   }
 }
+
+/** Google's enumerations may be written in capitals. */
+const lower = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value)
 
 const named = (value: unknown, none = ''): string | null =>
   typeof value === 'string' && value !== '' && value !== none ? value : null

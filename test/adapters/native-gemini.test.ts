@@ -186,6 +186,34 @@ describe('Requests of Google’s API to Google', () => {
     assert.deepEqual(last().body.generationConfig, { maxOutputTokens: 65_536 })
   })
 
+  it('cost the tier that they ask for, where the reply names none, in each spelling', async () => {
+    const asked = (tier: string) => `{"contents":${JSON.stringify(HELLO)},"generationConfig":{"seed":1},${tier}}`
+    // 0.0000945 USD at the standard price: 60 tokens at 0.75, 60 cached at 0.075, 12 at 3.75 for 1,000,000.
+    const cases: [string, number][] = [
+      ['"serviceTier":"priority"', 0.000189],
+      ['"service_tier":"PRIORITY"', 0.000189],
+      ['"serviceTier":"express"', 0.000189],
+      ['"serviceTier":"STANDARD"', 0.000095],
+      ['"serviceTier":"flex"', 0.000048],
+    ]
+    for (const [tier, usd] of cases) {
+      const recorded = nextRecord()
+      assert.equal((await post(path('generateContent', `google/${MODEL}`), asked(tier), bounded)).status, 200)
+      assert.equal((await recorded).upstream_cost_usd, usd, tier)
+    }
+    const numbered = await post(path('generateContent', `google/${MODEL}`), asked('"serviceTier":3'), bounded)
+    assert.match(await numbered.text(), /serviceTier: must be a text/)
+  })
+
+  it('have no field twice, of which one is null, where their key has a budget', async () => {
+    const film = '{"fileData":{"fileUri":"https://youtu.be/an-hour"},"fileData":null,"text":"Hello"}'
+    const twice = `{"contents":[{"parts":[${film}]}],"cachedContent":"cachedContents/a","cachedContent":null}`
+    assert.equal((await post(path('generateContent', `google/${MODEL}`), twice, bounded)).status, 200)
+    assert.doesNotMatch(last().text, /youtu|cachedContents/)
+    await post(path('generateContent', `google/${MODEL}`), twice)
+    assert.match(last().text, /youtu/)
+  })
+
   it('are sent again with a lower limit, and then with it at once, where Google refuses the one that was added', async () => {
     for (const changed of ['generationConfig.maxOutputTokens=lowered', null]) {
       const before = google.received.length
@@ -196,7 +224,11 @@ describe('Requests of Google’s API to Google', () => {
       assert.equal(limits.length, changed === null ? 1 : 2)
     }
     const generationConfig = { maxOutputTokens: 9000 }
-    const own = await post(path('generateContent', `google/${SHORT_MODEL}`), { contents: HELLO, generationConfig }, bounded)
+    const own = await post(
+      path('generateContent', `google/${SHORT_MODEL}`),
+      { contents: HELLO, generationConfig },
+      bounded,
+    )
     assert.equal(own.status, 400)
   })
 

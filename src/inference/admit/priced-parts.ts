@@ -132,6 +132,7 @@ function readField(rule: FieldRule, value: unknown, place: Place): void {
     case 'none':
       return
     case 'tier':
+      if (typeof value !== 'string') throw notAllowed(path, 'must be a text')
       // Those of the request itself are there already.
       if (path.includes('.')) parts.tiers.push({ ...place.json, [path.slice(path.lastIndexOf('.') + 1)]: value })
       return

@@ -145,7 +145,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const asked = fieldsOrNone(invocation.request)
     const { service_tier, speed, inference_geo } = terms?.tier ?? {}
     const fields = {
-      service_tier: service_tier ?? asked.service_tier,
+      service_tier: service_tier ?? asked.service_tier ?? asked.serviceTier,
       speed: speed ?? asked.speed,
       inference_geo: inference_geo ?? asked.inference_geo,
     }
