@@ -118,6 +118,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'fallback-counts.ts',
     'queued-call.ts',
     'session-cache.ts',
+    'session-groups.ts',
     'session-sums.ts',
   ],
   wallet: [

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { SESSION_GROUPS } from '../../src/calls/session-groups.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import type { StatementFlags } from './statement.ts'
@@ -7,6 +8,7 @@ const EXAMPLES = `
 Examples:
   $ gazeway statement                                     this month, all accounts
   $ gazeway statement --month 2026-11 --close             close November, so that nothing is booked into it later
+  $ gazeway statement --by branch                         this month, what each branch cost
   $ gazeway statement --month 2026-11 --key key_… --format html > november.html`
 
 /** Adds `gazeway statement`. */
@@ -18,6 +20,7 @@ export function addStatementCommand(program: Command, start: () => Promise<{ loa
     .option('--day <day>', 'UTC day, such as 2026-11-26')
     .option('--key <id>', 'only this key, or this wallet')
     .option('--group <id>', 'only the keys of this group')
+    .addOption(new Option('--by <group>', 'charges by this, and not by day and model').choices(SESSION_GROUPS))
     .addOption(
       new Option('--format <format>', 'form of the output').choices(['table', 'json', 'csv', 'html']).default('table'),
     )

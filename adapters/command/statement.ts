@@ -1,3 +1,4 @@
+import type { SessionGroupBy } from '../../src/calls/call-groups.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { gatewaySigner } from '../../src/signing/gateway-keys.ts'
@@ -17,6 +18,7 @@ export interface StatementFlags {
   group?: string
   format: 'table' | 'json' | 'csv' | 'html'
   close?: boolean
+  by?: SessionGroupBy
 }
 
 /** Prints the statement of a period, of this month by default. Closes the period before where that is asked. */
@@ -25,7 +27,7 @@ export function showStatement(loaded: LoadedConfig, log: Log, flags: StatementFl
     const period = flags.day ?? flags.month ?? now().toISOString().slice(0, 7)
     if (flags.close) await closePeriod(store, { period, by: 'gazeway statement --close', now: now() })
     const subject = await subjectOf(store, { caller_id: flags.key, group: flags.group })
-    const statement = await buildStatement(store, period, subject)
+    const statement = await buildStatement(store, period, subject, flags.by)
     const signature = await signStatement(statement, await gatewaySigner(loaded.dataDir, now()))
     process.stdout.write(FORMATS[flags.format]({ ...statement, signature }))
   })
@@ -46,13 +48,23 @@ function inWords({
   totals,
   charges,
   ledger_head,
+  group_by,
 }: SignedStatement): string {
   const calls = aligned(
-    ['DAY', 'MODEL', 'UPSTREAM', 'CALLS', 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'MARGIN', 'CHARGED'],
+    [
+      ...(group_by === undefined ? ['DAY', 'MODEL', 'UPSTREAM'] : [group_by.toUpperCase()]),
+      'CALLS',
+      'INPUT',
+      'CACHED',
+      'OUTPUT',
+      'COST',
+      'MARGIN',
+      'CHARGED',
+    ],
     charges.map((charge) => [
-      charge.day,
-      charge.model,
-      charge.upstream,
+      ...(group_by === undefined
+        ? [charge.day ?? '', charge.model ?? '', charge.upstream ?? '']
+        : [charge.group ?? '-']),
       String(charge.calls),
       String(charge.prompt_tokens),
       String(charge.cached_tokens),

@@ -29,6 +29,7 @@ const TOTALS = {
 /** Writes a statement as a page to print. It has no script and loads nothing. */
 export function statementPage(statement: SignedStatement): string {
   const { period, of, closed_at, opening_usd, closing_usd, totals, charges, ledger_head, signature } = statement
+  const { group_by } = statement
   const account = of.kind === 'all' ? 'all accounts' : `${of.kind} ${of.id}`
   return String(html`<!doctype html>
 <html lang="en">
@@ -47,12 +48,12 @@ ${Object.entries(TOTALS).map(
 Borne by the operator: ${usd(totals.absorbed_usd)}. Charged into debt: ${usd(totals.debts_usd)}.</p>
 <h2>Calls</h2>
 <table>
-<thead><tr><th>Day</th><th>Model</th><th>Calls</th><th>Tokens</th><th>Price for 1,000,000</th><th class="usd">Cost</th>
+<thead><tr>${group_by === undefined ? html`<th>Day</th><th>Model</th>` : html`<th colspan="2">By ${group_by}</th>`}<th>Calls</th><th>Tokens</th><th>Price for 1,000,000</th><th class="usd">Cost</th>
 <th class="usd">Margin</th></tr></thead>
 ${charges.map(
   (
     charge,
-  ) => html`<tr><td>${charge.day}</td><td>${charge.model}<br>${charge.upstream}</td><td>${charge.calls}${notes(charge)}</td>
+  ) => html`<tr>${group_by === undefined ? html`<td>${charge.day}</td><td>${charge.model}<br>${charge.upstream}</td>` : html`<td colspan="2">${charge.group ?? '-'}</td>`}<td>${charge.calls}${notes(charge)}</td>
 <td>${units(charge)}</td><td>${price(charge)}</td><td class="usd">${usd(charge.upstream_cost_usd)}</td>
 <td class="usd">${usd(charge.margin_usd)}</td></tr>`,
 )}

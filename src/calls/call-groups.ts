@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
+import { SESSION_GROUPS } from './session-groups.ts'
 
 /** Dimensions by which calls are grouped with what their sessions worked on. Hourly sums do not have them. */
-export const SessionGroupBy = z.enum(['session', 'repository', 'branch', 'commit', 'client', 'tag'])
+export const SessionGroupBy = z.enum(SESSION_GROUPS)
 export type SessionGroupBy = z.infer<typeof SessionGroupBy>
 
 /** Groups that are listed by themselves, the dearest ones. */

@@ -1,4 +1,5 @@
 import { type Base, logged } from '../base.ts'
+import type { SessionGroupBy } from '../calls/call-groups.ts'
 import type { SpendOf } from '../identity/spend.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -77,7 +78,7 @@ export interface Wallet {
   /** Lists deposits, newest first. @throws GazewayError `invalid_cursor` */
   deposits(query: Paged<MoneyQuery>): Promise<Page<ListedDeposit>>
   /** Builds the statement of a period. @throws see `buildStatement` and `subjectOf` */
-  periodStatement(period: string, of: StatementOf): Promise<Statement>
+  periodStatement(period: string, of: StatementOf, groupBy?: SessionGroupBy): Promise<Statement>
   /** Closes a period. @throws see `closePeriod` */
   closePeriod(period: string, by: string): Promise<ClosedPeriodRow>
   /** Reports receipts and their sums. @throws GazewayError `invalid_cursor` */
@@ -127,7 +128,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     },
     statement: (callerId, query) => readStatement(store, callerId, query),
     deposits: (query) => listDeposits(store, query),
-    periodStatement: async (period, of) => buildStatement(store, period, await subjectOf(store, of)),
+    periodStatement: async (period, of, groupBy) => buildStatement(store, period, await subjectOf(store, of), groupBy),
     closePeriod: (period, by) => closePeriod(store, { period, by, now: now() }),
     usage: (query) => usageReport(store, query),
     receipts,

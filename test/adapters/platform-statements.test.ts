@@ -38,8 +38,9 @@ describe('the statements of the platform', () => {
 
   it('states deposits and charges of a month, signed over its table and the head of the ledger', async () => {
     await platform.gateway.wallet.deposit({ caller_id: ann.id, amount_usd: 5, reference: 'first' })
+    const headers = { 'x-gazeway-tags': 'nightly, <b>' }
     for (const { key } of [ann, bob])
-      assert.equal((await ask(platform, 'POST', '/v1/chat/completions', { key, body: chat })).status, 200)
+      assert.equal((await ask(platform, 'POST', '/v1/chat/completions', { key, body: chat, headers })).status, 200)
     await platform.gateway.calls.flush()
     // What the process has reserved in advance goes back soon, which moves the head of the ledger.
     await until(async () => (await platform.gateway.wallet.balances(ann.id)).held_usd === 0)
@@ -67,6 +68,18 @@ describe('the statements of the platform', () => {
     const page = await get(`/api/wallet/statements?period=${period}`, ann.key, 'text/html')
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
     assert.ok((await page.text()).includes(mine.ledger_head))
+
+    const grouped = `/api/wallet/statements?period=${period}&group_by=tag`
+    const byTag = await read(grouped, ann.key)
+    assert.deepEqual([byTag.group_by, byTag.charges[0].group, byTag.totals], ['tag', '<b>, nightly', mine.totals])
+    const signed = JSON.parse(Buffer.from(byTag.signature.payload, 'base64').toString())
+    const bytes = await (await get(grouped, ann.key, 'text/csv')).text()
+    assert.equal(signed.subject[0].digest.sha256, createHash('sha256').update(bytes).digest('hex'))
+    assert.match(
+      await (await get(grouped, ann.key, 'text/html')).text(),
+      /By tag.*<td colspan="2">&lt;b&gt;, nightly</s,
+    )
+    assert.equal((await get(`/api/wallet/statements?period=${period}&group_by=day`, ann.key)).status, 422)
   })
 
   it('states calls that are recorded and not charged, where all calls have receipts', async () => {

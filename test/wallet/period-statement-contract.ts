@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { SessionGroupBy } from '../../src/calls/call-groups.ts'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { NO_SESSION } from '../../src/calls/call-session.ts'
+import { createCalls } from '../../src/calls/calls.ts'
+import { noteFacts } from '../../src/coding-sessions/note-facts.ts'
 import type { Store } from '../../src/store/store.ts'
 import { accountOf, escrowAccount } from '../../src/wallet/ledger/accounts.ts'
 import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
@@ -10,6 +15,7 @@ import { writeRecorded } from '../../src/wallet/receipts/store-receipts.ts'
 import { buildStatement } from '../../src/wallet/statements/build-statement.ts'
 import { statementCsv } from '../../src/wallet/statements/statement-csv.ts'
 import { subjectOf } from '../../src/wallet/statements/statement-subject.ts'
+import { CALL } from './call-record.ts'
 import { chargeCall, newAddress, type OpenStore, receiptOf } from './setup.ts'
 
 const micros = (usd: number): number => Math.round(usd * 1e6)
@@ -140,6 +146,79 @@ export function periodStatementContract(open: OpenStore): void {
       ],
     )
     assert.deepEqual([totals.recorded_usd, totals.charges_usd, closing_usd], [0.000738, 0, 0])
+  })
+
+  it('has a line for each branch, session or set of tags where asked, which add up as before', async (t) => {
+    const store = await open(t)
+    const [a, b] = [newAddress(), newAddress()]
+    await fill(store, a, b)
+    const calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+    const record = (call_id: string, caller_id: string, more: Partial<CallRecord>) => {
+      const of = {
+        ...NO_SESSION,
+        session_id: 's1',
+        client: 'codex',
+        call_id,
+        caller_id,
+        at: '2026-11-02T12:00:00.000Z',
+      }
+      return calls.record({ ...CALL, ...of, ...more })
+    }
+    record('up_2', a, { tags: ['nightly', 'team-a'] })
+    record('up_3', b, {})
+    await calls.flush()
+    const ofCall = (call_id: string, upstream_call_id: string) =>
+      store.db.updateTable('metered_calls').set({ upstream_call_id }).where('call_id', '=', call_id).execute()
+    for (const n of [2, 3]) await ofCall(`call_${n}`, `up_${n}`)
+    await chargeCall(store, {
+      ...{ callId: 'call_5', callerId: a, at: '2026-11-09T12:00:00.000Z', reserved: 300_000, margin: 5, cost: 7 },
+    })
+    await ofCall('call_5', 'deleted')
+    const at = new Date('2026-11-02T12:00:00.000Z')
+    await noteFacts(store, { callerId: a, sessionId: 's1' }, { repository: 'github.com/ann/shop', branch: 'main' }, at)
+    const all = await buildStatement(store, '2026-11', await subjectOf(store, {}))
+    for (const [by, groups] of Object.entries({
+      session: [null, 's1', 's1'],
+      repository: ['github.com/ann/shop', null],
+      branch: ['main', null],
+      commit: [null],
+      client: ['codex', null],
+      tag: ['nightly, team-a', null],
+    })) {
+      const group_by = SessionGroupBy.parse(by)
+      const statement = await buildStatement(store, '2026-11', await subjectOf(store, {}), group_by)
+      const { charges, ...rest } = statement
+      const { charges: daily, ...before } = all
+      assert.deepEqual(charges.map(({ group }) => group).sort(), groups, by)
+      assert.deepEqual(rest, { ...before, group_by })
+      const added = (lines: typeof charges) =>
+        ['calls', 'prompt_tokens', 'estimated_calls', 'upstream_cost_usd', 'margin_usd'].map((name) =>
+          lines.reduce((sum, line) => sum + micros(Number(line[name as keyof typeof line])), 0),
+        )
+      assert.deepEqual(added(charges), added(daily), by)
+      const [head = '', ...lines] = statementCsv(statement).trim().split('\r\n')
+      assert.match(head, /,debt_usd,group,caller_id$/)
+      const amounts = lines.map((line) => micros(Number(line.split(',')[3])))
+      assert.equal(
+        amounts.slice(0, -1).reduce((sum, one) => sum + one, 0),
+        amounts.at(-1),
+        by,
+      )
+    }
+    const mine = await buildStatement(store, '2026-11', await subjectOf(store, { caller_id: a }), 'session')
+    assert.deepEqual(
+      mine.charges.map(({ group, caller_id, calls: count, day, total_usd }) => [
+        group,
+        caller_id,
+        count,
+        day,
+        total_usd,
+      ]),
+      [
+        ['s1', a, 1, null, 0.100003],
+        [null, undefined, 1, null, 0.000012],
+      ],
+    )
   })
 
   it('refuses a group that does not exist, and a caller together with a group', async (t) => {

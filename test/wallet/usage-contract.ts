@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { SessionGroupBy } from '../../src/calls/call-groups.ts'
-import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { noteFacts } from '../../src/coding-sessions/note-facts.ts'
@@ -10,6 +9,7 @@ import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
 import { usageCsv } from '../../src/wallet/receipts/usage-csv.ts'
 import { usageReceipts, usageReport } from '../../src/wallet/receipts/usage-report.ts'
+import { CALL } from './call-record.ts'
 import { chargeCall, type OpenStore, walletOn } from './setup.ts'
 
 const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = [
@@ -20,30 +20,6 @@ const CALLS: Array<[at: string, caller: string, model: string, cost: number]> = 
   ['2026-11-21T06:00:00.000Z', 'b', 'y', 16],
   ['2026-11-21T18:00:00.000Z', 'a', 'x', 32],
 ]
-
-/** Record of the call that all receipts name. */
-const CALL: Omit<CallRecord, 'call_id' | 'at'> = {
-  surface: 'http',
-  address: null,
-  caller_id: 'a',
-  path: '/v1/messages',
-  requested_model: 'x',
-  model: 'x',
-  upstream: 'test',
-  stream: false,
-  status: 'ok',
-  http_status: 200,
-  fallback_from: null,
-  price_from: null,
-  provider_key: null,
-  ...NO_SESSION,
-  skipped: [],
-  latency_ms: 5,
-  first_token_ms: null,
-  usage: null,
-  upstream_cost_usd: 0,
-  error: null,
-}
 
 /** Times, and some that UTC has in a year of another form than the others. */
 const FAR = [

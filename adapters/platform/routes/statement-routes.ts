@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { SessionGroupBy } from '../../../src/calls/call-groups.ts'
 import { WITHDRAWAL_COLUMNS, Withdrawal } from '../../../src/chain/withdrawals.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { GroupId } from '../../../src/identity/group.ts'
@@ -29,6 +30,7 @@ const StatementsQuery = z.strictObject({
   caller_id: CallerId.optional().describe('A key or a wallet. A caller that is no admin sees itself.'),
   key: CallerId.optional().describe('The same as caller_id.'),
   group: GroupId.optional().describe('All keys of a group, added up; for admins.'),
+  group_by: SessionGroupBy.optional().describe('Charges by this, and not by day, model and price.'),
 })
 
 const ClosedPeriod = z.object({
@@ -54,11 +56,11 @@ export const statementRoutes = (gateway: Gateway): Route[] => [
     query: StatementsQuery,
     reply: SignedStatement,
     alsoAnswers: ['text/csv', 'text/html'],
-    async run({ query: { period, key, caller_id = key, group }, c }) {
+    async run({ query: { period, key, caller_id = key, group, group_by }, c }) {
       const caller = callerOf(c)
       if (group !== undefined) requireScope(caller, 'admin')
       const of = { caller_id: group === undefined ? shownTo(caller, caller_id) : caller_id, group }
-      const statement = await gateway.wallet.periodStatement(period, of)
+      const statement = await gateway.wallet.periodStatement(period, of, group_by)
       if (wantsCsv(c)) return csvReply(`statement-${period}`, linesOf(statementCsv(statement)))
       const signer = await gatewaySigner(gateway.loaded.dataDir, new Date())
       const signed = { ...statement, signature: await signStatement(statement, signer) }

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import type { SessionGroupBy } from '../../calls/call-groups.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import type { LedgerTransferRow, MeteredUsageRow } from '../../store/tables/wallet-tables.ts'
@@ -10,7 +11,9 @@ import { readLedgerHead } from '../ledger/ledger-head.ts'
 import { boundsOf } from '../ledger/statement-period.ts'
 import type { Entry } from '../ledger/transfer.ts'
 import { SUMS } from '../receipts/usage-sums.ts'
+import { type GroupedCharges, groupedCharges } from './grouped-charges.ts'
 import { MOVEMENTS, type Movement, type Statement, type StatementCharge, type Totals } from './statement.ts'
+import { ofCallers, type Subject } from './statement-subject.ts'
 
 /** Transfers read at a time. */
 const PAGE = 2_000
@@ -18,25 +21,27 @@ const PAGE = 2_000
 /** Kinds of transfers whose money receipts describe, and those that only reserve. */
 const OF_CALLS = sql`('reserve', 'void', 'capture', 'charge')`
 
-/** Owner of a statement. `callers` are the accounts that it adds up; null for all. */
-export interface Subject {
-  kind: Statement['of']['kind']
-  id: string | null
-  callers: readonly string[] | null
-}
-
 /**
  * Builds the statement of a period from one snapshot. An account is what its caller can spend and what is reserved for
- * its running calls. Charges come from the sums by day and price, everything else from the transfers.
+ * its running calls. Charges come from the sums by day and price, or with `groupBy` from receipts; everything else comes
+ * from the transfers.
  *
  * @throws GazewayError `validation_failed` for a malformed period
  */
-export async function buildStatement(store: Store, period: string, subject: Subject): Promise<Statement> {
+export async function buildStatement(
+  store: Store,
+  period: string,
+  subject: Subject,
+  groupBy?: SessionGroupBy,
+): Promise<Statement> {
   const { from, to } = boundsOf(period)
   const closed = await closedPeriod(store, period)
   const found = await store.snapshot(async (db) => ({
     balance: await balanceOf(db, subject.callers),
-    charges: await chargesIn(db, subject.callers, { from, to }),
+    charges:
+      groupBy === undefined
+        ? await chargesIn(db, subject.callers, { from, to })
+        : await groupedCharges(db, subject.callers, { from, to, groupBy }),
     chargedAfter: await chargedFrom(db, subject.callers, to),
     moved: await movedFrom(db, subject.callers, { from, to }),
   }))
@@ -54,6 +59,7 @@ export async function buildStatement(store: Store, period: string, subject: Subj
     closed_at: closed?.closed_at ?? null,
     of: { kind: subject.kind, id: subject.id },
     currency: 'USD',
+    ...(groupBy === undefined ? {} : { group_by: groupBy }),
     opening_usd: toUsd(closing - movedIn + cost + margin),
     movements: [...before.values()].map(({ micros, ...movement }) => ({ ...movement, amount_usd: toUsd(micros) })),
     charges: found.charges.map(toCharge),
@@ -77,22 +83,21 @@ const sumOf = (amounts: readonly Micros[]): Micros => amounts.reduce((sum, micro
 async function balanceOf(db: Transaction<Schema>, callers: Subject['callers']): Promise<Micros> {
   const { rows } = await sql<{ micros: number }>`
     select cast(coalesce(sum(balance_micros), 0) as bigint) as micros from ledger_accounts
-    where kind in ('caller', 'held') ${callers === null ? sql`` : sql`and owner in (${listed(callers)})`}`.execute(db)
+    where kind in ('caller', 'held') ${ofCallers(callers, 'owner')}`.execute(db)
   return Number(rows[0]?.micros ?? 0)
 }
 
-/** A list for `in`, which is never empty. */
-const listed = (values: readonly string[]) => sql.join(values.length === 0 ? [''] : values)
+type DailyCharges = Omit<MeteredUsageRow, 'caller_id'>
 
 async function chargesIn(
   db: Transaction<Schema>,
   callers: Subject['callers'],
   { from, to }: { from: string; to: string },
-): Promise<MeteredUsageRow[]> {
+): Promise<DailyCharges[]> {
   const sums = SUMS.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`)
-  const { rows } = await sql<MeteredUsageRow>`
+  const { rows } = await sql<DailyCharges>`
     select day, model, upstream, price, charged, ${sql.join(sums)} from metered_usage
-    where day >= ${dayOf(from)} and day < ${dayOf(to)} ${ofCallers(callers)}
+    where day >= ${dayOf(from)} and day < ${dayOf(to)} ${ofCallers(callers, 'caller_id')}
     group by day, model, upstream, price, charged order by day, model, upstream, charged, price`.execute(db)
   return rows.map((row) => ({ ...row, ...Object.fromEntries(SUMS.map((column) => [column, Number(row[column])])) }))
 }
@@ -100,12 +105,9 @@ async function chargesIn(
 async function chargedFrom(db: Transaction<Schema>, callers: Subject['callers'], from: string): Promise<Micros> {
   const { rows } = await sql<{ micros: number }>`
     select cast(coalesce(sum(upstream_cost_micros + margin_micros), 0) as bigint) as micros from metered_usage
-    where charged = 1 and day >= ${dayOf(from)} ${ofCallers(callers)}`.execute(db)
+    where charged = 1 and day >= ${dayOf(from)} ${ofCallers(callers, 'caller_id')}`.execute(db)
   return Number(rows[0]?.micros ?? 0)
 }
-
-const ofCallers = (callers: Subject['callers']) =>
-  callers === null ? sql`` : sql`and caller_id in (${listed(callers)})`
 
 interface Moved {
   /** Movements of the period by day and kind. */
@@ -156,7 +158,7 @@ async function* transfersFrom(
     const { rows } = await sql<Pick<LedgerTransferRow, 'at' | 'key' | 'kind' | 'entries'>>`
       select at, key, kind, cast(entries as text) as entries from ledger_transfers
       where kind not in ${OF_CALLS} and at >= ${at} and (at > ${at} or key > ${key})
-        ${chains === null ? sql`` : sql`and chain in (${listed(chains)})`}
+        ${ofCallers(chains, 'chain')}
       order by at, key limit ${PAGE}`.execute(db)
     yield* rows
     const last = rows.at(-1)
@@ -187,8 +189,8 @@ function totalsOf(
   }
 }
 
-function toCharge(row: MeteredUsageRow): StatementCharge {
-  const { total_tokens: _, caller_id: __, upstream_cost_micros: cost, margin_micros: margin, ...rest } = row
+function toCharge(row: DailyCharges | GroupedCharges): StatementCharge {
+  const { total_tokens: _, upstream_cost_micros: cost, margin_micros: margin, ...rest } = row
   const { absorbed_micros: absorbed, debt_micros: debt, price, ...fields } = rest
   return {
     ...fields,

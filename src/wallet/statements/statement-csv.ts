@@ -11,7 +11,9 @@ interface Line {
   charge: StatementCharge | null
 }
 
-const COLUMNS: Readonly<Record<string, (line: Line) => string | number>> = {
+type Columns = Readonly<Record<string, (line: Line) => string | number>>
+
+const COLUMNS: Columns = {
   day: ({ day }) => day,
   what: ({ what }) => what,
   count: ({ count }) => count,
@@ -41,12 +43,18 @@ const COLUMNS: Readonly<Record<string, (line: Line) => string | number>> = {
   debt_usd: ({ charge }) => charge?.debt_usd ?? '',
 }
 
+/** Further columns where charges are grouped. */
+const GROUP_COLUMNS: Columns = {
+  group: ({ charge }) => charge?.group ?? '',
+  caller_id: ({ charge }) => charge?.caller_id ?? '',
+}
+
 /**
  * Writes a statement as CSV (RFC 4180). The amounts of the lines sum to that of the last one, the closing balance. A
- * closed period always has the same bytes.
+ * closed period always has the same bytes; grouped, as long as the records of its calls are kept.
  */
 export function statementCsv(statement: Statement): string {
-  const { starts_at, ends_at, opening_usd, closing_usd, movements, charges } = statement
+  const { starts_at, ends_at, group_by, opening_usd, closing_usd, movements, charges } = statement
   const balance = (day: string, what: string, amount: number): Line => ({ day, what, count: '', amount, charge: null })
   const lines: Line[] = [
     balance(starts_at, 'opening', opening_usd),
@@ -58,7 +66,7 @@ export function statementCsv(statement: Statement): string {
       charge: null,
     })),
     ...charges.map((charge) => ({
-      day: charge.day,
+      day: charge.day ?? '',
       what: charge.charged ? 'charge' : 'recorded',
       count: charge.calls,
       amount: charge.charged && charge.total_usd !== 0 ? -charge.total_usd : ('' as const),
@@ -66,8 +74,7 @@ export function statementCsv(statement: Statement): string {
     })),
     balance(ends_at, 'closing', closing_usd),
   ]
-  const columns = Object.values(COLUMNS)
-  return [csvLine(Object.keys(COLUMNS)), ...lines.map((line) => csvLine(columns.map((column) => column(line))))].join(
-    '',
-  )
+  const columns = group_by === undefined ? COLUMNS : { ...COLUMNS, ...GROUP_COLUMNS }
+  const cells = Object.values(columns)
+  return [csvLine(Object.keys(columns)), ...lines.map((line) => csvLine(cells.map((cell) => cell(line))))].join('')
 }

@@ -1,6 +1,18 @@
+import { type RawBuilder, sql } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import type { Store } from '../../store/store.ts'
-import type { Subject } from './build-statement.ts'
+import type { Statement } from './statement.ts'
+
+/** Owner of a statement. `callers` are the accounts that it adds up; null for all. */
+export interface Subject {
+  kind: Statement['of']['kind']
+  id: string | null
+  callers: readonly string[] | null
+}
+
+/** Condition, after others, that a column names one of the accounts; none for all. */
+export const ofCallers = (callers: Subject['callers'], column: string): RawBuilder<unknown> =>
+  callers === null ? sql`` : sql`and ${sql.ref(column)} in (${sql.join(callers.length === 0 ? [''] : callers)})`
 
 /** Names whose statement is wanted: a caller, a group, or all. */
 export interface StatementOf {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { SessionGroupBy } from '../../calls/call-groups.ts'
 import { Envelope } from '../../signing/envelope.ts'
 import { ReceiptPrice } from '../receipts/receipt.ts'
 
@@ -23,11 +24,17 @@ export const Movement = z.object({
 })
 export type Movement = z.infer<typeof Movement>
 
-/** Calls of one day to one model of one upstream at one price. */
+/** Calls of one day to one model of one upstream at one price, or with `group_by` those of one group. */
 export const StatementCharge = z.object({
-  day: z.iso.date(),
-  model: z.string(),
-  upstream: z.string().describe('Empty for calls of earlier versions'),
+  day: z.iso.date().nullable().describe('Null, as are model, upstream and price, for the calls of a group'),
+  model: z.string().nullable(),
+  upstream: z.string().nullable().describe('Empty for calls of earlier versions'),
+  group: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Session, repository, branch, commit, client or tags; null for calls without, and of deleted records'),
+  caller_id: z.string().optional().describe('Key or wallet of a session'),
   charged: z.boolean().describe('False where the cost is only recorded; it is not part of any sum of money'),
   calls: z.int(),
   prompt_tokens: z.int().describe('Of these, the three below have their own rates'),
@@ -79,6 +86,7 @@ export const Statement = z.object({
   closed_at: z.iso.datetime().nullable().describe('Null while more can be booked into the period'),
   of: z.object({ kind: z.enum(['caller', 'group', 'all']), id: z.string().nullable() }),
   currency: z.literal('USD'),
+  group_by: SessionGroupBy.optional().describe('What the charges are grouped by; by day, model and price without it'),
   opening_usd: z.number().describe('Balance at the start, with what was reserved for running calls'),
   movements: z.array(Movement),
   charges: z.array(StatementCharge),
