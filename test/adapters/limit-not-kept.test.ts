@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { until } from '../doubles/until.ts'
-import { type Behaviour, chunks, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
+import {
+  type Behaviour,
+  chunks,
+  completion,
+  json,
+  sse,
+  startUpstream,
+  type UpstreamDouble,
+} from '../doubles/upstream.ts'
 import { startWebhook, type WebhookDouble } from '../doubles/webhook.ts'
-import { type RunningPlatform, startPlatform } from './platform.ts'
+import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 
 /** Most that the operator bears, in micro-dollars: 2,000 tokens of an answer. */
 const MOST = 20_000
@@ -151,6 +159,22 @@ it('is no reason to refuse a key whose provider breaks its answers', async () =>
   answers()
   const reply = await stream(key)
   assert.equal(reply.status, 200, await reply.text())
+})
+
+it('is no reason to refuse a key that pays for its answers, whose provider bills errors before them', async () => {
+  const credit = { limits: { credit_limit_usd: 1 } }
+  const { key, record } = await running.gateway.keys.create({ name: 'payer', scopes: ['platform'], ...credit })
+  const told = (prompt_tokens: number) => ({ prompt_tokens, completion_tokens: 1, total_tokens: prompt_tokens + 1 })
+  const failing = json(503, { error: { message: 'Died.' }, usage: told(MOST / 2) }, { 'retry-after-ms': '1' })
+  server.on('/chat/completions', failing, json(200, completion('Hi', told(MOST))))
+  const body = { model: 'llm-4-1-fast-reasoning', prompt: 'words '.repeat(MOST), max_tokens: 20, caller_id: key }
+  const call = (asked: object) => ask(running, 'POST', '/api/wallet/metered/call', { key: null, body: asked })
+  const first = await call(body)
+  assert.equal(first.status, 200, await first.text())
+  await until(async () => (await absorbedBy(record.id)).absorbed > MOST)
+  await running.gateway.calls.flush()
+  const second = await call({ ...body, prompt: 'Hello' })
+  assert.equal(second.status, 200, await second.text())
 })
 
 describe('failures that a client can provoke', () => {

@@ -162,7 +162,7 @@ const limitNotKept = ({ requested }: AskedModel, { micros, most }: { micros: Mic
 const answersProvoked = ({ requested }: AskedModel, { micros, most }: { micros: Micros; most: Micros }): GazewayError =>
   new GazewayError(
     'limit_not_kept',
-    `Answers of the model ${JSON.stringify(requested.slice(0, 100))} that did not come in time, or were too large, have cost the operator ${toUsd(micros)} USD for this key today: more than ${toUsd(most)} USD, and more than the key pays. ` +
+    `Answers of the model ${JSON.stringify(requested.slice(0, 100))} that did not come in time, were too large, or took another try, have cost the operator ${toUsd(micros)} USD for this key today: more than ${toUsd(most)} USD, and more than the key pays. ` +
       'Ask another model, or have the operator raise wallet.absorbed_usd_per_day. It is allowed again tomorrow (UTC).',
     { param: 'model' },
   )

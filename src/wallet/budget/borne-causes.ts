@@ -19,8 +19,9 @@ export interface BorneCauses {
   /** Names and ids of the models that ignored a limit. */
   ignoring: ReadonlySet<string>
   /**
-   * Part for answers that did not come in time or were too large, and their models. None while the caller pays as much as is
-   * borne for it: an honest key of a slow provider does, and one that provokes them gains nothing.
+   * Part for answers that did not come in time or were too large, and for replies that were discarded before an answer that
+   * was paid, and their models. None while the caller pays as much as is borne for it: an honest key of a slow or flaky
+   * provider does, and one that provokes them gains nothing.
    */
   provoked: { micros: Micros; models: ReadonlySet<string> }
 }
@@ -49,10 +50,14 @@ interface Part {
 export async function readCauses(store: Store, callerId: string, day: string): Promise<BorneCauses> {
   const parts = await partsOf(store, callerId, day)
   const capped = parts.filter((part) => part.capped === 1)
+  const discarded = parts.filter(isOfDiscarded)
   const left = parts.filter(
-    ({ status, http_status: http }) => status === 'aborted' || status === 'ok' || isOfClient(http),
+    (part) =>
+      !discarded.includes(part) && (part.status === 'aborted' || part.status === 'ok' || isOfClient(part.http_status)),
   )
-  const provoked = parts.filter((part) => part.is_provoked === 1 && !capped.includes(part) && !left.includes(part))
+  const provoked = parts.filter(
+    (part) => discarded.includes(part) || (part.is_provoked === 1 && !capped.includes(part) && !left.includes(part)),
+  )
   const isFree = provoked.length > 0 && !(await isPaidFor(store, callerId, day))
   return {
     causedMicros: sumOf(parts.filter((part) => capped.includes(part) || left.includes(part))),
@@ -102,6 +107,9 @@ async function isPaidFor({ db }: Store, callerId: string, day: string): Promise<
 /** Tells whether a provider refused a request for what its client asked. */
 const isOfClient = (status: number | null): boolean =>
   status !== null && status >= 400 && status < 500 && !NOT_OF_CLIENT.has(status)
+
+/** Tells whether an answer was paid whole, so that only replies which were discarded before it are borne. */
+const isOfDiscarded = ({ status, charged, capped }: Part): boolean => status === 'ok' && charged === 1 && capped === 0
 
 const sumOf = (parts: readonly Part[]): Micros => parts.reduce((micros, part) => micros + Number(part.micros), 0)
 
