@@ -72,6 +72,23 @@ describe('the cost that a provider states', () => {
     assert.deepEqual(await ask('xai/grok-4.3', { cost_in_usd_ticks: 100 }), [0.000001, 'stated'], 'a lower one, too')
   })
 
+  it('counts for a refusal, too, after which the request is mended', async () => {
+    const message = "Unsupported parameter: 'temperature'."
+    const usage = { ...USAGE, cost_in_usd_ticks: 5_000_000_000 }
+    const { gateway, url } = running
+    upstream.on(CHAT, json(400, { error: { message, param: 'temperature' }, usage }), json(200, completion('Hello.')))
+    const { key, record } = await gateway.keys.create({ name: 'caller', scopes: ['inference'] })
+    const reply = await fetch(`${url}/v1${CHAT}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'xai/grok-4.3', messages: [{ role: 'user', content: 'Hi' }], temperature: 0.2 }),
+    })
+    assert.equal(reply.status, 200, await reply.text())
+    await gateway.calls.flush()
+    const { items } = await gateway.calls.history({ caller_id: record.id, limit: 1 })
+    assert.ok((items[0]?.upstream_cost_usd ?? 0) >= 0.5, `${items[0]?.upstream_cost_usd}`)
+  })
+
   it('of OpenRouter includes what the provider behind it bills for a key of one’s own', async () => {
     const own = { cost: 0.0001, is_byok: true, cost_details: { upstream_inference_cost: 0.0019 } }
     assert.deepEqual(await ask('openrouter/x-ai/grok-4.3', own), [0.002, 'stated'])

@@ -53,10 +53,11 @@ export interface Bill {
   /**
    * Reserves again what earlier attempts have used, for one more.
    *
+   * @param isGone tells whether nobody waits for the call any more
    * @returns null when they have used nothing
    * @throws GazewayError `budget_reached`, `insufficient_credit`, `debt_open`, or as `extend`
    */
-  reserveNext(): Promise<void> | null
+  reserveNext(isGone: () => boolean): Promise<void> | null
   /**
    * Keeps the bill open beyond its end for an attempt whose answer nobody waits for.
    *

@@ -97,13 +97,10 @@ const reserveInTime = (
  */
 export const extendInTime = (
   deps: ReserveDeps,
-  caller: SessionCaller,
+  caller: SessionCaller & { isGone: () => boolean },
   { grow }: Pick<Reservation, 'grow'>,
   micros: Micros,
-): Promise<void> =>
-  inTime(deps, { ...caller, isGone: () => false }, (present) =>
-    grow(micros, payerOf(present, deps.defaultCreditMicros)),
-  )
+): Promise<void> => inTime(deps, caller, (present) => grow(micros, payerOf(present, deps.defaultCreditMicros)))
 
 /** Reserves as soon as calls in flight have freed enough. */
 async function inTime<T>(

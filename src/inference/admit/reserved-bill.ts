@@ -97,9 +97,9 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
       beside = besideOf(bookingOf({ ...call, reservation: again.reservation, margin: 0 }), again.end)
       return beside.release
     },
-    reserveNext() {
+    reserveNext(isGone) {
       const used = atFirst - margin - booking.left()
-      return isBounded && used > 0 ? extendInTime(deps, { key, sessionId }, reservation, used) : null
+      return isBounded && used > 0 ? extendInTime(deps, { key, sessionId, isGone }, reservation, used) : null
     },
     keepOpen(until) {
       if (!isBounded) return until

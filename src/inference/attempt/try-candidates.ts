@@ -132,7 +132,7 @@ async function lastAttempt(trial: Trial, client: Receiver): Promise<Attempt> {
   for (const selection of candidateOrder(candidates, () => last && seenBy(trial, last), call)) {
     if (trial.attempts >= MAX_ATTEMPTS || performance.now() - began > MAX_TIME_MS) break
     if (trial.failedBeside !== null && isSame(selection, trial.failedBeside)) continue
-    const reserving = trial.attempts === 0 ? null : call.bill.reserveNext()
+    const reserving = trial.attempts === 0 ? null : call.bill.reserveNext(client.isGone)
     if (reserving !== null)
       await reserving.catch((error: unknown) => {
         throw nameLimit(error, call.endpoint, call.request.json)
@@ -204,8 +204,12 @@ async function hedged(
   const afterMs = trial.candidates[0]?.hedgeAfterMs as number
   let giveBack: (() => void) | null = null
   async function tryBeside(): Promise<Attempt | null> {
-    giveBack = await call.bill.reserveAgain()
-    return giveBack && tryNext(trial, race, selection, firstId)
+    const beside = race.isDecided() ? null : besideOf(trial.candidates, selection.candidate, call)
+    giveBack = beside && (await call.bill.reserveAgain())
+    if (beside === null || giveBack === null) return null
+    // The bill is reserved and kept open a second time at most once.
+    trial.mayHedge = false
+    return tryNext(trial, race, beside, firstId)
   }
   const [first, second] = await race.run(made, afterMs, tryBeside).finally(() => {
     if (giveBack !== null) deps.late.reads.follow(call.bill.keepOpen(race.over().then(giveBack)))
@@ -221,20 +225,19 @@ async function hedged(
 const isOvertaken = (made: Attempt | null): made is null => made === null || isRaceLost(made.passed.outcome.error)
 
 /**
- * Hedges a slow candidate with the next one, once per call.
+ * Hedges a slow candidate with the next one.
  *
- * @returns null when there is none
+ * @returns null when the race is over, or the API of that one cannot express the request
  */
 async function tryNext(
   trial: Trial,
   race: Race,
-  slow: Selection,
+  selection: Selection,
   fallbackFrom: string | undefined,
 ): Promise<Attempt | null> {
-  const { deps, call, candidates } = trial
+  const { deps, call } = trial
+  if (race.isDecided()) return null
   try {
-    const selection = race.isDecided() ? null : besideOf(candidates, slow.candidate, call)
-    if (selection === null) return null
     const entered = race.enter()
     const late = lateFor(deps, call, selection, entered)
     const receiver = late ?? entered
@@ -246,7 +249,6 @@ async function tryNext(
       refused: null,
       client: receiver,
     })
-    trial.mayHedge = false
     const turn = { receiver, late, attempt: ++trial.attempts, fallbackFrom, begun: null }
     return await race.unlessOvertaken(entered, tryCandidate(deps, call, selection, request, turn))
   } catch (error) {

@@ -154,6 +154,12 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
 
   const costOf = (usage: Usage | null, outcome: Pick<Outcome, 'terms'>): Micros =>
     upstreamCost(usage, model, prices, tierOf(outcome))
+  /** Cost of a reply that was discarded: what the provider states wins here, too. The client's own key pays for itself. */
+  function costOfDiscarded({ usage, terms = null }: Observed): Micros {
+    const stated = provider.statesCost ? (terms?.stated ?? null) : null
+    const used = { usage, parts: terms?.parts ?? null, uses: terms?.uses ?? {}, tier: tierOf({ terms }), stated }
+    return provider.paidBy === null ? costOfCall(used, model, prices).micros : 0
+  }
   const rateKey = (): string => `${provider.name} ${invocation.model?.upstream ?? ''}`
   return {
     callId,
@@ -222,10 +228,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const isOfUnknownLength = !uses.audio_second && isByLength(priced, prices)
     if (isPaidFor && (observed === UNCOUNTED || isOfUnknownLength)) invocation.bill.cutOff()
     const knownMicros = isPaidFor || unseen.micros === 0 ? costMicros : 0
-    const discardedMicros = outcome.discarded.reduce(
-      (sum, one) => sum + (paidBy === null ? costOf(one.usage, { terms: one.terms ?? null }) : 0),
-      0,
-    )
+    const discardedMicros = outcome.discarded.reduce((sum, one) => sum + costOfDiscarded(one), 0)
     const price = (): AppliedPrice => ({
       ...(used.parts !== null && { mixed: true }),
       ...appliedPrice(usage, priced, prices, used.tier, audio),
