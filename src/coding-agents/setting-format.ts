@@ -2,6 +2,8 @@ import { SERVER_NAME, type TextFile } from '../assistants/format.ts'
 import { type JsonFormat, json, jsonc } from '../assistants/json-format.ts'
 import { toml } from '../assistants/toml-format.ts'
 import { putRoot, rootValue, takeRoot } from '../assistants/toml-root.ts'
+import { GazewayError } from '../errors.ts'
+import { isObject } from '../text/json.ts'
 import { putVariable, takeVariable, variableIn } from './env-file.ts'
 import type { Setting } from './setting.ts'
 
@@ -27,11 +29,24 @@ const inJson = (format: JsonFormat): SettingFormat => ({
     return format.hasItem(file, path, value) ? value : undefined
   },
   depthOf: (file, { path }) => format.depthOf(file, path),
-  put: (file, { path, value, isItem }) =>
-    isItem ? format.putItem(file, path, value) : format.putAt(file, path, value),
+  put(file, { path, value, isItem }) {
+    if (!isItem) return format.putAt(file, path, value)
+    refuseRival(file, path, format.valueAt(file, path), value)
+    return format.putItem(file, path, value)
+  },
   take: (file, { path, value, isItem }, kept) =>
     isItem ? format.takeItem(file, path, value, kept) : format.takeAt(file, path, kept),
 })
+
+/** Refuses to add an item to a list that has one of the same id: agents take the first. @throws GazewayError `conflict` */
+function refuseRival({ file }: TextFile, path: readonly string[], list: unknown, value: unknown): void {
+  const id = isObject(value) ? value.id : undefined
+  if (id === undefined || !Array.isArray(list) || !list.some((item) => isObject(item) && item.id === id)) return
+  throw new GazewayError(
+    'conflict',
+    `${file}: ${path.join('.')} has another entry of ${id}. Remove it, or choose another model; nothing was changed.`,
+  )
+}
 
 /** A path is the name of a value before the first table, or that of a table `[NAME.gazeway]`. */
 function inToml(): SettingFormat {

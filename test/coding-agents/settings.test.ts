@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { parseEnv } from 'node:util'
 import { chooseModels } from '../../src/coding-agents/choose-models.ts'
 import { claudeCode } from '../../src/coding-agents/claude-code.ts'
 import { opencode } from '../../src/coding-agents/opencode.ts'
@@ -98,6 +99,12 @@ const CASES: Case[] = [
   },
 ]
 
+const READ_AS_BEFORE = `B=own # comment
+C='a"b\\n' # note
+D="first\\nsecond"
+E=\`it's "so"\`
+`
+
 describe('settings in an agent’s file', () => {
   for (const { says, format: name, before, settings, after, edit, left, staying = [] } of CASES)
     it(says, () => {
@@ -111,6 +118,16 @@ describe('settings in an agent’s file', () => {
       if (edit === undefined) assert.deepEqual(undone.text.trim().split(/\s+/), before.trim().split(/\s+/))
     })
 
+  it('go back to variables that dotenv reads as before, with their comments', () => {
+    const names = ['B', 'C', 'D', 'E']
+    const settings = names.map((name) => setting(name, 'ours'))
+    const { text, written } = writeSettings(SETTING_FORMATS.env, { file: 'f', text: READ_AS_BEFORE }, settings)
+    assert.deepEqual(parseEnv(text), { B: 'ours', C: 'ours', D: 'ours', E: 'ours' })
+    const left = undoSettings(SETTING_FORMATS.env, { file: 'f', text }, written).text
+    assert.deepEqual(parseEnv(left), parseEnv(READ_AS_BEFORE))
+    assert.match(left, /# comment$/m)
+  })
+
   it('are refused in a file that is invalid, or that says the same twice', () => {
     const REFUSED: [FormatName, string, string][] = [
       ['toml', '[model_providers.gazeway]\nname = "a"\n[model_providers.gazeway]\nname = "b"\n', 'config_invalid'],
@@ -119,6 +136,7 @@ describe('settings in an agent’s file', () => {
       ['json', '{ // no comments here\n}', 'config_invalid'],
       ['jsonc', '{ "env": [] }', 'config_invalid'],
       ['jsonc', '{ "modelProviders": { "openai": {} } }', 'config_invalid'],
+      ['jsonc', '{ "modelProviders": { "openai": [{ "id": "m", "baseUrl": "another" }] } }', 'conflict'],
     ]
     for (const [name, text, code] of REFUSED) {
       const settings = name === 'toml' ? [TABLE, setting('model', 'm')] : [setting('env.A', 'ours'), ITEM]
