@@ -50,13 +50,14 @@ export const bytesOf = ({ hasBom }: ConfigFile, text: string): Buffer => Buffer.
  * @param next null deletes the file
  * @param backup path for a copy of its current content; null for none
  * @param within as when it was read
+ * @param isPrivate true for content that no other user may read
  * @throws GazewayError `conflict` when it has changed since it was read, `store_unavailable` also for a read-only file,
  *   `store_full`; nothing is changed then
  */
 export async function writeConfigFile(
   seen: ConfigFile,
   next: Buffer | null,
-  { backup, within }: { backup: string | null; within?: string | undefined },
+  { backup, within, isPrivate }: { backup: string | null; within?: string | undefined; isPrivate?: boolean },
 ): Promise<void> {
   const { path, bytes } = seen
   const check = () => {
@@ -70,7 +71,8 @@ export async function writeConfigFile(
     check()
     await requireNotReadOnly(path)
     if (backup !== null && bytes !== null) await replaceFile(backup, bytes, { like })
-    if (next !== null) return await replaceFile(path, next, { check, like })
+    if (next !== null)
+      return await replaceFile(path, next, { check, like: isPrivate ? { ...like, mode: like.mode & 0o700 } : like })
     check()
     unlinkSync(path)
     if (within !== undefined) removeEmptyFolder(dirname(path), within)

@@ -27,6 +27,8 @@ export interface AgentFile {
   path: string
   format: FormatName
   settings: readonly Setting[]
+  /** True for settings that hold the key itself, which no other user may read. */
+  holdsKey?: true
 }
 
 /** Words and variables that have one run of an agent use the gateway. */

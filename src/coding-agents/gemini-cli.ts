@@ -29,7 +29,7 @@ export const geminiCli: CodingAgent = {
     const env = Object.entries(variables(endpoint)).map(([name, value]) => setting(name, value))
     return [
       { path: assistant.userFiles(machine)[0], format: 'jsonc', settings },
-      { path: variablesFile(machine), format: 'env', settings: env },
+      { path: variablesFile(machine), format: 'env', settings: env, holdsKey: true },
     ]
   },
   run: (endpoint, command) => ({

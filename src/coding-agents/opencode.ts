@@ -36,10 +36,11 @@ export const opencode: CodingAgent = {
   label: 'opencode',
   ownModels: null,
   notInProject: null,
-  overridden: [],
+  overridden: ['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'OPENCODE_CONFIG_CONTENT'],
   files: (endpoint, machine, scope) =>
     targetsOf(assistant, scope, machine)
-      .slice(0, 1)
+      // It reads them in this order, and the last one counts.
+      .slice(-1)
       .map(({ path }) => ({
         path,
         format: 'jsonc',

@@ -50,7 +50,7 @@ interface Base {
  * @throws GazewayError `config_invalid` for an invalid file, `conflict` for a setting that occurs twice
  */
 export function planFile(
-  { path, format, settings }: AgentFile,
+  { path, format, settings, holdsKey }: AgentFile,
   file: ConfigFile,
   within: string | undefined,
   earlier: ConnectedFile | undefined,
@@ -73,7 +73,7 @@ export function planFile(
       makeFolder(dirname(path))
       await replaceFile(backup, before)
     }
-    await made.make()
+    await writeConfigFile(file, bytesOf(file, text), { backup: null, within, isPrivate: holdsKey === true })
   }
   return { change: { ...made, backup, make }, connected }
 }

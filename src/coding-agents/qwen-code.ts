@@ -25,7 +25,7 @@ export const qwenCode: CodingAgent = {
       setting(`env.${VARIABLE}`, key),
       ...(entry ? [{ ...setting('modelProviders.openai', entry), isItem: true }, setting('model.name', entry.id)] : []),
     ]
-    return [{ path, format: 'jsonc', settings }]
+    return [{ path, format: 'jsonc', settings, holdsKey: true }]
   },
   run: ({ url, key, model }, command) => ({
     command,

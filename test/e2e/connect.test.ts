@@ -159,6 +159,35 @@ describe('gazeway connect and disconnect', () => {
     assert.deepEqual(await keys(), [])
   })
 
+  it('show no key of the person, and let no one else read a file with a key in it', async () => {
+    const secrets = ['AIza-own', "p'wd-own", 'token-own', 'quoted"-own']
+    const [gemini, password, token, quoted] = secrets
+    write(
+      '.gemini/.env',
+      `export GEMINI_API_KEY=${gemini}\nPASSWORD="${password}"\nA_TOKEN: ${token}\nB_SECRET='${quoted}'\n`,
+    )
+    chmodSync(inHome('.gemini/.env'), 0o644)
+    const connected = await gazeway(['connect', 'gemini-cli', '--yes', '--url', url])
+    const modes = ['.gemini/.env', '.gemini/.env.before-connect'].map((name) => statSync(inHome(name)).mode & 0o777)
+    assert.deepEqual([connected.code, modes], [0, [0o600, 0o600]], connected.stderr)
+    const undone = await gazeway(['disconnect', 'gemini-cli', '--yes'])
+    for (const { stdout } of [connected, undone]) {
+      assert.match(stdout, /GEMINI_API_KEY=/)
+      assert.doesNotMatch(stdout, /own/)
+    }
+  })
+
+  it('write into the file of opencode that counts', async () => {
+    for (const name of ['opencode.json', 'opencode.jsonc']) write(`.config/opencode/${name}`, '{ "model": "a/b" }')
+    const env = { OPENCODE_CONFIG: '/elsewhere' }
+    const { stderr } = await gazeway(['connect', 'opencode', '--yes', '--url', url], env)
+    assert.match(stderr, /OPENCODE_CONFIG of this shell takes precedence/)
+    assert.deepEqual(
+      ['opencode.json', 'opencode.jsonc'].map((name) => read(`.config/opencode/${name}`).includes('gazeway')),
+      [false, true],
+    )
+  })
+
   it('remove only what they wrote from a file that was edited since, and say so', async () => {
     write('.claude/settings.json', '{\n  "theme": "dark"\n}\n')
     await gazeway(['connect', 'claude-code', '--yes', '--url', url])
