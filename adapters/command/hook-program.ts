@@ -45,7 +45,7 @@ export function addHookCommands(program: Command, start: () => Promise<{ loaded:
   hook
     .command('install')
     .description('have git note each commit of this repository for the session that made it')
-    .action(async () => (await import('./hook-install.ts')).installPostCommit())
+    .action(async () => (await import('./hook-install.ts')).installHooks())
 }
 
 /**

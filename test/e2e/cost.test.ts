@@ -276,6 +276,29 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     assert.match(stderr, /Have it run: gazeway hook post-commit/)
   })
 
+  it('has git note the commits of a rebase once, at its end', async (t) => {
+    const { root, git, commitFiles } = createRepository(t)
+    commitFiles({ 'a.ts': '' }, 'First')
+    git('checkout', '-q', '-b', 'feature/pay')
+    commitFiles({ 'b.ts': '' }, 'Pay')
+    commitFiles({ 'c.ts': '' }, 'Refund')
+    git('checkout', '-q', 'main')
+    commitFiles({ 'd.ts': '' }, 'Other')
+    git('checkout', '-q', 'feature/pay')
+    const place = { ...newPlace(), project: root }
+    await runHere(place, ['hook', 'install'])
+    const ran = join(place.home, 'ran')
+    const program = join(place.home, 'gazeway')
+    writeFileSync(program, `#!/bin/sh\necho "$* on $(git symbolic-ref --short HEAD)" >> '${ran}'\n`, { mode: 0o755 })
+    const PATH = `${place.home}:${process.env.PATH}`
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
+    const inRepository = { cwd: root, env: { ...process.env, PATH } }
+    execFileSync('git', [...identity, 'rebase', '-q', 'main'], inRepository)
+    assert.equal(readFileSync(ran, 'utf8'), 'hook post-commit on feature/pay\n')
+    execFileSync('git', [...identity, 'commit', '-q', '--amend', '-m', 'Refund all'], inRepository)
+    assert.equal(readFileSync(ran, 'utf8'), 'hook post-commit on feature/pay\n'.repeat(2))
+  })
+
   it('names what it cannot read', async () => {
     const place = newPlace()
     const outside = await runHere(place, ['cost', '--repo', 'missing'])
