@@ -168,6 +168,28 @@ describe('a session with a limit', () => {
     assert.deepEqual(await codes('retries', {}, 1), [200])
   })
 
+  it('holds metered calls to its budget, and to its stop', async () => {
+    const limits = { session_usd: 0.2, credit_limit_usd: 10 }
+    const { key, record } = await running.gateway.keys.create({ name: 'paying', scopes: ['platform'], limits })
+    const call = { caller_id: key, model: 'llm-4-1-fast-reasoning', prompt: 'Hello', max_tokens: 10 }
+    const metered = (session: string) =>
+      fetch(`${running.url}/api/wallet/metered/call`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gazeway-session': session },
+        body: JSON.stringify(call),
+      })
+    const codes: string[] = []
+    for (const _ of [1, 2, 3]) {
+      const reply = await metered('paying')
+      codes.push(reply.ok ? '' : (await errorIn(reply)).code)
+      if (reply.ok) await reply.arrayBuffer()
+    }
+    assert.deepEqual(codes, ['', '', 'session_budget_reached'])
+    assert.equal(await statusOf(metered('another')), 200)
+    await running.gateway.codingSessions.stop({ sessionId: 'another', callerId: record.id }, 'key_admin')
+    assert.equal((await errorIn(await metered('another'))).code, 'session_stopped')
+  })
+
   it('ends its stream with an error where the answer outgrows what is left', async () => {
     const long = sse(chunks(Array.from({ length: 400 }, () => 'a few words more '.repeat(20))))
     upstream.on('/chat/completions', long)
