@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { withOwnKey } from '../../src/inference/upstreams/own-key.ts'
+import { newToken } from '../../src/identity/key-token.ts'
+import { requireOwnKey, withOwnKey } from '../../src/inference/upstreams/own-key.ts'
 import { NO_CLOUD_SETTINGS } from '../../src/providers/cloud.ts'
 import { upstreamAt } from '../doubles/routing.ts'
 
@@ -24,12 +25,31 @@ describe('an upstream, for clients with keys of their own', () => {
     })
 
   it('is called with nothing of the operator’s account, which its errors mask still', () => {
-    const headers = { Authorization: 'Bearer operator-secret', 'OpenAI-Organization': 'org-1', 'x-region': 'eu' }
+    const headers = {
+      Authorization: 'Bearer operator-secret',
+      'OpenAI-Organization': 'org-1',
+      'x-goog-user-project': 'project-1',
+      'cf-aig-authorization': 'Bearer operator-of-a-proxy',
+      'x-portkey-virtual-key': 'operator-virtual-key',
+      Cookie: 'session=operator-session',
+      'x-region': 'eu',
+    }
     const { provider } = upstreamAt(URL, { headers })
     const own = withOwnKey(provider, { kind: 'own_key', secret: 'sk-own-0123456789', headers: {} })
     assert.deepEqual(Object.keys(own.headers), ['via', 'x-region'])
     assert.deepEqual([own.apiKey, own.keyId, own.paidBy], ['sk-own-0123456789', null, 'own_key'])
     for (const secret of ['sk-own-0123456789', 'upstream-secret-key', 'operator-secret'])
       assert.ok(own.secrets.includes(secret), secret)
+  })
+
+  it('is never told a key of a gateway, unless it is no known provider', () => {
+    const { token } = newToken()
+    const asked = { endpoint: '/responses', isConverted: false }
+    const own = { secret: token, headers: {} }
+    const over = { own_keys: 'allow', passthrough_credentials: true } as const
+    const { provider } = upstreamAt(URL, { ...over, provider: 'openai' })
+    for (const kind of ['own_key', 'own_plan'] as const)
+      assert.throws(() => requireOwnKey(provider, { ...own, kind }, asked), { code: 'own_key_refused' })
+    requireOwnKey(upstreamAt(URL, over).provider, { ...own, kind: 'own_key' }, asked)
   })
 })

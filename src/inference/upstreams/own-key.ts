@@ -1,5 +1,7 @@
 import { GazewayError } from '../../errors.ts'
+import { keyIdOf } from '../../identity/key-token.ts'
 import type { ClientPaid } from '../../providers/prices.ts'
+import { presetAt } from '../../providers/providers.ts'
 import type { Provider } from './provider.ts'
 
 /** Credential of a client for the provider itself, which is used for its call in place of ours. Never stored or logged. */
@@ -12,15 +14,12 @@ export interface OwnKey {
   headers: Readonly<Record<string, string>>
 }
 
-/** Headers of the configuration that name an account of ours, or prove it. */
-const OF_OUR_ACCOUNT: ReadonlySet<string> = new Set([
-  'authorization',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-  'openai-organization',
-  'openai-project',
-])
+/**
+ * Words in the names of headers that name an account of ours, or prove it: `openai-organization`, `x-goog-user-project`,
+ * `cf-aig-authorization`, `x-portkey-api-key` …
+ */
+const OF_OUR_ACCOUNT =
+  /auth|key|token|secret|password|credential|signature|cookie|organi[sz]ation|project|account|workspace|tenant/
 
 /** Endpoints that take a person's plan, by the known provider whose API they are. */
 const NATIVE: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +29,7 @@ const NATIVE: Readonly<Record<string, readonly string[]>> = {
 
 /** The provider as a client with its own credential calls it: at the same address, with nothing of our account. */
 export function withOwnKey(provider: Provider, { kind, secret, headers }: OwnKey): Provider {
-  const ours = Object.entries(provider.headers).filter(([name]) => !OF_OUR_ACCOUNT.has(name))
+  const ours = Object.entries(provider.headers).filter(([name]) => !OF_OUR_ACCOUNT.test(name))
   return {
     ...provider,
     apiKey: kind === 'own_key' ? secret : null,
@@ -48,10 +47,15 @@ export function withOwnKey(provider: Provider, { kind, secret, headers }: OwnKey
  */
 export function requireOwnKey(
   provider: Provider,
-  { kind }: OwnKey,
+  { kind, secret }: OwnKey,
   { endpoint, isConverted }: { endpoint: string; isConverted: boolean },
 ): void {
-  const { label, section, vendor, takesOwnKeys, takesOwnPlans } = provider
+  const { label, section, vendor, baseUrl, takesOwnKeys, takesOwnPlans } = provider
+  if (keyIdOf(secret) !== null && presetAt(baseUrl) !== undefined)
+    throw refused(
+      'The credential for the provider is a key of a gateway, which no provider may learn. Send that of the provider.',
+      kind === 'own_key' ? 'x-provider-key' : 'authorization',
+    )
   if (kind === 'own_key') {
     if (takesOwnKeys) return
     throw refused(
