@@ -15,7 +15,7 @@ import { ownKeyOf, ownKeyUnused } from '../web/own-key.ts'
 export function callContext(c: FrameContext, callerId: string, stopping: AbortSignal): CallContext {
   const { incoming, outgoing } = c.env
   const { traceparent } = incoming.headers
-  if (ownKeyOf(incoming.headers) !== undefined) throw ownKeyUnused(`${incoming.method} ${c.req.path}`)
+  if (ownKeyOf(incoming) !== undefined) throw ownKeyUnused(`${incoming.method} ${c.req.path}`)
   const ending = new AbortController()
   const stop = () => ending.abort(serviceStopping())
   // Removed below. Combined with AbortSignal.any, `stopping` would retain memory of every finished call.

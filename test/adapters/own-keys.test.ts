@@ -15,6 +15,8 @@ const PLAN = 'sk-ant-oat01-plan-of-a-person'
 const WRONG = 'sk-wrong-0123456789abcdef'
 const OURS = 'sk-ours-0123456789abcdef'
 const KNOWN = [OWN_KEY, PLAN, OURS]
+/** Keys for two providers, of which nobody says the right one. */
+const TWO = { 'x-api-key': OWN_KEY, 'x-goog-api-key': WRONG }
 
 const MESSAGES = [{ role: 'user', content: 'Say hello.' }]
 const CLAUDE = { model: 'claude', max_tokens: 50, messages: MESSAGES }
@@ -211,6 +213,11 @@ describe('the credentials of clients', () => {
       ['/v1/chat/completions', CHAT, { ...key, 'x-provider-key': `${OWN_KEY}, ${WRONG}` }, 400, 'validation_failed'],
       ['/v1/chat/completions', CHAT, { ...plan, authorization: 'Basic YTpiYmJiYmI=' }, 400, 'validation_failed'],
       ['/v1/chat/completions', CHAT, { ...plan, 'x-provider-key': OWN_KEY }, 400, 'validation_failed'],
+      ['/v1/chat/completions', CHAT, { ...plan, authorization: `Bearer ${PLAN} behind-it` }, 400, 'validation_failed'],
+      ['/v1/chat/completions', CHAT, { 'x-gazeway-key': thief, ...TWO }, 400, 'validation_failed'],
+      // Keys of the gateway, which no provider may learn.
+      ['/v1/chat/completions', CHAT, { ...key, 'x-provider-key': running.admin }, 400, 'validation_failed'],
+      ['/v1/messages', CLAUDE, { 'x-api-key': thief, 'x-provider-key': thief }, 400, 'invalid_request_error'],
       // Limits of the key that are not about money.
       [
         '/v1/chat/completions',
@@ -225,7 +232,7 @@ describe('the credentials of clients', () => {
       const reply = await post(path, body, headers)
       const text = await reply.text()
       assert.ok(reply.status === status && text.includes(code), `${path} ${JSON.stringify(headers)}: ${text}`)
-      assert.doesNotMatch(text, /sk-own|sk-ant|sk-wrong|YTpi/)
+      assert.doesNotMatch(text, /sk-own|sk-ant|sk-wrong|YTpi|gzw_|behind-it/)
     }
     const metered = { caller_id: thief, model: 'llm-4-1-fast-reasoning', prompt: 'Hi' }
     const call = await ask(running, 'POST', '/api/wallet/metered/call', {
@@ -233,6 +240,12 @@ describe('the credentials of clients', () => {
       headers: { 'x-provider-key': OWN_KEY },
     })
     assert.equal((await errorOf(call)).code, 'own_key_refused')
+    const ws = new WebSocket(`${running.url.replace('http', 'ws')}/agent`, { headers: key })
+    const [, { statusCode }] = await once(
+      ws.on('error', () => {}),
+      'unexpected-response',
+    )
+    assert.equal(statusCode, 403, 'a chat of the agent would be made with our key')
     assert.equal(count(), 0)
   })
 
@@ -242,6 +255,21 @@ describe('the credentials of clients', () => {
       assert.equal(reply.status, 200)
       assert.equal(claude.received.at(-1)?.headers['x-api-key'], OWN_KEY)
       assert.equal((await newest())?.price_from, 'own_key')
+    }
+  })
+
+  it('takes it beside the key of the gateway in the header of another provider, and in the query of Google', async () => {
+    const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+    const google = '/v1beta/models/claude:generateContent'
+    const cases: [string, object, Record<string, string>, string][] = [
+      ['/v1/messages', CLAUDE, { 'x-api-key': thief, 'x-goog-api-key': OWN_KEY }, running.gatewayUrl],
+      [`${google}?key=${OWN_KEY}`, body, {}, running.gatewayUrl],
+      [`${google}?key=${OWN_KEY}`, body, {}, running.url],
+    ]
+    for (const [path, asked, headers, at] of cases) {
+      const reply = await post(path, asked, { 'x-gazeway-key': thief, ...headers }, at)
+      assert.equal(reply.status, 200, await reply.text())
+      assert.equal(claude.received.at(-1)?.headers['x-api-key'], OWN_KEY)
     }
   })
 

@@ -121,7 +121,7 @@ export function callContext(
     isCacheOff,
     requestId,
     headers,
-    ownKey: ownKeyOf(incoming.headers),
+    ownKey: ownKeyOf(incoming),
     session: sessionOf(incoming.headers, body),
     tags: tagsIn(incoming.headers['x-gazeway-tags']),
     turnMetadata: turnMetadataOf(incoming.headers, body),

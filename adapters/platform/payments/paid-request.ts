@@ -31,7 +31,7 @@ export async function checkPaidRequest(c: FrameContext, gateway: Gateway, target
   const { headers, method = 'GET' } = incoming
   const [path = ''] = pathBelowV1(c.req.url).split('?')
   refuseLoop(headers.via, PLATFORM_VIA)
-  if (ownKeyOf(headers) !== undefined) throw ownKeyUnused('A request that is paid for')
+  if (ownKeyOf(incoming) !== undefined) throw ownKeyUnused('A request that is paid for')
   target.admit(NOBODY, null)?.end()
   if (target.isOwn) requirePath(c, method, path)
   const bytes = await readBytes(incoming, modelBodyLimit(gateway, null))

@@ -57,7 +57,7 @@ export function createProxy(options: ProxyOptions): Passage {
       const path = forwardedPath(c)
       refuseLoop(incoming.headers.via, PLATFORM_VIA)
       const caller = callerOf(c)
-      const ownKey = ownKeyOf(incoming.headers)
+      const ownKey = ownKeyOf(incoming)
       if (ownKey !== undefined && !target.isOwn) throw ownKeyUnused('The agent gateway')
       const limit = bodyLimit(caller.id)
       if (Number(incoming.headers['content-length'] ?? 0) > limit.bytes) throw tooLarge(limit)

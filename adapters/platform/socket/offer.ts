@@ -6,6 +6,7 @@ import { parseInput } from '../../../src/wire/validation.ts'
 import { addressOf } from '../../web/client-address.ts'
 import { bearerToken } from '../../web/frame.ts'
 import { checkHost, type HostRules } from '../../web/hosts.ts'
+import { ownKeyOf, ownKeyUnused } from '../../web/own-key.ts'
 import { reachedAt } from '../../web/reached-at.ts'
 import { targetFault } from '../../web/request-target.ts'
 
@@ -45,6 +46,7 @@ export function readOffer(incoming: IncomingMessage, hosts: HostRules): Offer {
     throw new GazewayError('not_found', `There is no socket at ${path?.slice(0, 200)}; it is at ${SOCKET_PATH}.`)
   if (headers.upgrade?.toLowerCase() !== 'websocket')
     throw new GazewayError('invalid_request', `${SOCKET_PATH} is upgraded to websocket only.`)
+  if (ownKeyOf(incoming) !== undefined) throw ownKeyUnused(SOCKET_PATH)
   const { session_id } = parseInput(Named, { session_id: new URLSearchParams(query).get('session_id') })
   return {
     ticket: offeredTicket(headers['sec-websocket-protocol']),
