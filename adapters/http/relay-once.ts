@@ -5,6 +5,7 @@ import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Arrival } from '../web/arrival.ts'
 import { capture } from '../web/captured-reply.ts'
 import { receiverOf } from '../web/http-receiver.ts'
+import { ownKeyOf } from '../web/own-key.ts'
 
 /** Headers of a stored reply that are also valid for its replay. Limits and times are not. */
 const REPLAYED_HEADERS = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route', 'x-gazeway-upstream']
@@ -28,11 +29,12 @@ export function relayOnce(
   const { incoming, callerId, requestId } = arrival
   const key = incoming.headers['idempotency-key']
   if (typeof key !== 'string') return relay(client)
-  return relayUnderKey({ key, scope: callerId ?? 'anonymous', requestId }, idempotency, request, client, relay)
+  const isOwn = ownKeyOf(incoming) !== undefined
+  return relayUnderKey({ key, scope: callerId ?? 'anonymous', requestId, isOwn }, idempotency, request, client, relay)
 }
 
 async function relayUnderKey(
-  asked: { key: string; scope: string; requestId: string },
+  { isOwn, ...asked }: { key: string; scope: string; requestId: string; isOwn: boolean },
   idempotency: Idempotency,
   { path, text, stream }: { path: string; text: string; stream: boolean },
   client: Receiver,
@@ -47,7 +49,8 @@ async function relayUnderKey(
     if (whole === null) throw new GazewayError('cancelled', 'The client disconnected.')
     const { status, headers } = whole
     const replayable = Object.entries(headers).filter(([name]) => REPLAYED_HEADERS.includes(name))
-    const isTransient = status >= 400 && ('retry-after' in headers || 'retry-after-ms' in headers)
+    // A refusal of the client's own account may be mended by another credential.
+    const isTransient = status >= 400 && (isOwn || 'retry-after' in headers || 'retry-after-ms' in headers)
     return { status, headers: Object.fromEntries(replayable), body: whole.body.toString('utf8'), isTransient }
   })
   const own = replayed ? undefined : captured()?.headers

@@ -273,6 +273,20 @@ describe('the credentials of clients', () => {
     }
   })
 
+  it('asks again with the right key under the Idempotency-Key of a wrong one, and then no more', async () => {
+    const replies: [number, string | null][] = []
+    for (const own of [WRONG, OWN_KEY, OWN_KEY]) {
+      const headers = { authorization: `Bearer ${thief}`, 'idempotency-key': 'once', 'x-provider-key': own }
+      const reply = await post('/v1/chat/completions', CHAT, headers)
+      replies.push([reply.status, reply.headers.get('idempotent-replayed')])
+    }
+    assert.deepEqual(replies, [
+      [401, null],
+      [200, null],
+      [200, 'true'],
+    ])
+  })
+
   it('takes the same key in either place as no credential', async () => {
     const both = { 'x-gazeway-key': running.admin, authorization: `Bearer ${running.admin}` }
     assert.equal((await post('/v1/messages', CLAUDE, both)).status, 200)
