@@ -25,7 +25,7 @@ export function compact(calls: OpenCalls, gateway: Gateway): CallVerbatim {
   return async (asked, receiver, context) => {
     const { json } = asked.body
     const isOurs = String(json.previous_response_id).startsWith(OWN_RESPONSE)
-    if (!isOurs && !speaksMessages(gateway, json.model)) {
+    if (!isOurs && !speaksMessages(gateway, json.model, context.ownKey !== undefined)) {
       const { receiver: own, reply } = unlessMissing(receiver)
       await calls.current().callVerbatim(asked, own, context)
       if (reply() === null) return
@@ -45,10 +45,12 @@ async function keptItems({ keptResponses }: Gateway, id: string, owner: string |
   return objectsOrNone(parseJson((await kept?.read()) ?? ''))
 }
 
-/** Tells whether no upstream of a model has the endpoint. */
-const speaksMessages = ({ upstream }: Gateway, model: unknown): boolean =>
-  typeof model === 'string' &&
-  upstream.routing.find(model, 'primary').every(({ upstream: { provider } }) => provider.protocol === 'anthropic')
+/** Tells whether no upstream of a model has the endpoint. A client with its own key needs none of ours. */
+function speaksMessages({ upstream: { routing } }: Gateway, model: unknown, isOwn: boolean): boolean {
+  if (typeof model !== 'string') return false
+  const targets = isOwn ? [routing.first(model, 'primary')] : routing.find(model, 'primary')
+  return targets.every(({ upstream: { provider } }) => provider.protocol === 'anthropic')
+}
 
 /** Receiver that keeps a reply which says that there is no such endpoint, and passes any other on. */
 function unlessMissing(receiver: Receiver): { receiver: Receiver; reply: () => Buffer | string | null } {

@@ -53,6 +53,7 @@ describe('the credentials of clients', () => {
           },
           openai: { base_url: gpt.url, own_keys: 'allow', passthrough_credentials: true },
           closed: { provider: other.url, api_keys: [OURS] },
+          keyless: { provider: 'openai', proxy: 'http://127.0.0.1:1' },
         },
         routes: [{ model: 'claude', to: ['anthropic/claude', 'closed/m'], hedge_after_ms: 1 }],
         audit: { store_content: true },
@@ -285,6 +286,13 @@ describe('the credentials of clients', () => {
       [200, null],
       [200, 'true'],
     ])
+  })
+
+  it('compacts a conversation at a provider for which we have no key', async () => {
+    const headers = { authorization: `Bearer ${running.admin}`, 'x-provider-key': OWN_KEY }
+    const reply = await post('/v1/responses/compact', { model: 'keyless/gpt-5', input: 'Hi' }, headers)
+    assert.equal(reply.status, 502, 'its proxy cannot be reached')
+    assert.equal((await newest())?.path, '/v1/responses/compact')
   })
 
   it('takes the same key in either place as no credential', async () => {
