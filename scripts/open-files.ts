@@ -94,6 +94,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'budgets.ts',
     'group.ts',
     'groups.ts',
+    'key-token.ts',
     'key.ts',
     'keys.ts',
     'model-warnings.ts',
