@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import { GroupId } from '../identity/group.ts'
 import { CallerId } from '../identity/key.ts'
@@ -59,14 +59,14 @@ export const SESSION_COLUMNS: CsvColumns<CodingSession> = {
 type Sessions = SelectQueryBuilder<Schema, 'coding_sessions', object>
 type Key = Pick<ListedSession, 'caller_id' | 'session_id'>
 
-/** Sessions of a repository or branch that are looked up one by one. More are met soon enough in the order of the list. */
-const FEW = 1_000
+/** Sessions that are looked up one by one. More are met soon enough in the order of the list. */
+const FEW = 5_000
 
 /** Lists the sessions that have calls. @throws GazewayError `invalid_cursor` */
 export async function listSessions(store: Store, query: Paged<CodingSessionQuery>): Promise<Page<CodingSession>> {
   const db = pageReader(store, query)
   const column = ORDERS[query.sort]
-  const matching = meeting(db.selectFrom('coding_sessions'), query, await workedOn(store, query))
+  const matching = meeting(db, query, await fewOf(store, query))
   let page = matching
   if (query.cursor !== undefined) {
     const value = query.sort === 'cost' ? z.number() : z.string()
@@ -94,8 +94,8 @@ export async function listSessions(store: Store, query: Paged<CodingSessionQuery
 
 /** Finds the sessions of an id: one, or the first two of several keys. */
 export async function findSessions({ db }: Store, id: string, callerId: string | undefined): Promise<ListedSession[]> {
-  let query = db.selectFrom('coding_sessions').where('session_id', '=', id)
-  if (callerId !== undefined) query = query.where('caller_id', '=', callerId)
+  let query = db.selectFrom('coding_sessions').where('coding_sessions.session_id', '=', id)
+  if (callerId !== undefined) query = query.where('coding_sessions.caller_id', '=', callerId)
   return withFacts(query).limit(2).execute()
 }
 
@@ -109,33 +109,51 @@ function inOrder(keys: readonly Key[], rows: readonly ListedSession[]): ListedSe
 function among(sessions: Sessions, keys: readonly Key[]): Sessions {
   if (keys.length === 0) return sessions.where(sql<boolean>`1 = 0`)
   const values = sql.join(keys.map(({ caller_id, session_id }) => sql`(${caller_id}, ${session_id})`))
-  return sessions.where(sql<boolean>`(caller_id, session_id) in (values ${values})`)
+  return sessions.where(sql<boolean>`(coding_sessions.caller_id, coding_sessions.session_id) in (values ${values})`)
 }
 
-/** Sessions that worked on a repository or branch, where they are few; `many` for more, null without this filter. */
-async function workedOn(store: Store, { repository, branch, key }: CodingSessionQuery): Promise<Key[] | 'many' | null> {
-  if (repository === undefined && branch === undefined) return null
-  let facts = store.reads.selectFrom('session_facts').select(['caller_id', 'session_id']).distinct()
+/** Filters that few sessions meet, so that an index leads to them. The others are met in the order of the list. */
+interface Few {
+  client: boolean
+  facts: boolean
+}
+
+async function fewOf({ reads }: Store, query: CodingSessionQuery): Promise<Few> {
+  const { client, repository, branch } = query
+  const ofClient = reads.selectFrom('coding_sessions').where('client', '=', client ?? '')
+  const [clients, facts] = await Promise.all([
+    client === undefined ? 0 : countMatches(reads, ofClient, FEW + 1),
+    repository === undefined && branch === undefined ? 0 : countMatches(reads, factsMeeting(reads, query), FEW + 1),
+  ])
+  return { client: clients <= FEW, facts: facts <= FEW }
+}
+
+/** Sessions with facts that meet the query, found by the index of repositories or of branches. */
+function factsMeeting(db: Kysely<Schema>, { repository, branch, key }: CodingSessionQuery) {
+  let facts = db.selectFrom('session_facts')
   if (repository !== undefined) facts = facts.where('repository', '=', nameOf(repository))
   if (branch !== undefined) facts = facts.where('branch', '=', branch)
   if (key !== undefined) facts = facts.where('caller_id', '=', key)
-  const found = await facts.limit(FEW + 1).execute()
-  return found.length > FEW ? 'many' : found
+  return facts
 }
 
 const nameOf = (repository: string): string => repositoryName(repository) ?? repository
 
-function meeting(sessions: Sessions, query: CodingSessionQuery, worked: Key[] | 'many' | null): Sessions {
-  const { client, key, group, from, to } = query
-  let found = sessions.where('calls', '>', 0)
-  if (client !== undefined) found = found.where('client', '=', client)
+function meeting(db: Kysely<Schema>, query: CodingSessionQuery, few: Few): Sessions {
+  const { client, key, group, repository, branch, from, to } = query
+  let found = db.selectFrom('coding_sessions').where('calls', '>', 0)
+  if (client !== undefined) found = found.where(few.client ? sql.ref('client') : unindexed('client'), '=', client)
   if (key !== undefined) found = found.where('caller_id', '=', key)
   if (group !== undefined)
     found = found.where('caller_id', 'in', (eb) => eb.selectFrom('keys').select('id').where('group_id', '=', group))
   if (from !== undefined) found = found.where('last_at', '>=', toUtc(from))
   if (to !== undefined) found = found.where('last_at', '<', toUtc(to))
-  if (worked === null) return found
-  return worked === 'many' ? found.where(worksOn(query)) : among(found, worked)
+  if (repository === undefined && branch === undefined) return found
+  if (few.facts)
+    return found.where(
+      sql<boolean>`(caller_id, session_id) in (${factsMeeting(db, query).select(['caller_id', 'session_id'])})`,
+    )
+  return found.where(worksOn(query))
 }
 
 /** Condition on a session's facts, read by its key: the index of repositories would lead to all sessions of one. */
@@ -150,24 +168,20 @@ function worksOn({ repository, branch }: CodingSessionQuery) {
 /** Selects sessions with their present facts and state. */
 const withFacts = (sessions: Sessions): SelectQueryBuilder<Schema, 'coding_sessions', ListedSession> =>
   sessions
-    .selectAll('coding_sessions')
-    .select((eb) =>
-      (['repository', 'branch', 'commit_sha'] as const).map((name) =>
-        eb
-          .selectFrom('session_facts')
-          .select(name)
-          .whereRef('session_facts.caller_id', '=', 'coding_sessions.caller_id')
-          .whereRef('session_facts.session_id', '=', 'coding_sessions.session_id')
-          .where('until_at', 'is', null)
-          .limit(1)
-          .as(name),
-      ),
+    .leftJoin('session_facts', (join) =>
+      join
+        .onRef('session_facts.caller_id', '=', 'coding_sessions.caller_id')
+        .onRef('session_facts.session_id', '=', 'coding_sessions.session_id')
+        .on('session_facts.until_at', 'is', null),
     )
-    .select((eb) =>
-      eb
-        .selectFrom('session_states')
-        .select('stopped_at')
-        .whereRef('session_states.caller_id', '=', 'coding_sessions.caller_id')
-        .whereRef('session_states.session_id', '=', 'coding_sessions.session_id')
-        .as('stopped_at'),
-    ) as SelectQueryBuilder<Schema, 'coding_sessions', ListedSession>
+    .leftJoin('session_states', (join) =>
+      join
+        .onRef('session_states.caller_id', '=', 'coding_sessions.caller_id')
+        .onRef('session_states.session_id', '=', 'coding_sessions.session_id'),
+    )
+    .selectAll('coding_sessions')
+    .select(['repository', 'branch', 'commit_sha', 'stopped_at']) as unknown as SelectQueryBuilder<
+    Schema,
+    'coding_sessions',
+    ListedSession
+  >

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { sql } from 'kysely'
 import { SessionGroupBy } from '../../src/calls/call-groups.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
@@ -257,6 +258,34 @@ export function codingSessionsContract(open: () => Promise<Store>): void {
       assert.deepEqual([found.cache.hit_rate, found.state], [0.4, 'active'])
       assert.equal(await readSession(store, 'l3', undefined), 'ambiguous')
       assert.equal(await readSession(store, 'l1', 'key_other'), null)
+    })
+
+    it('are found by a client, repository and branch that few have, and that more have than are looked up', async () => {
+      const numbers = sql`with recursive numbers (i) as (select 0 union all select i + 1 from numbers where i < 5001)`
+      const first = sql`case when i = 7 then 'rare' else 'usual' end`
+      const [caller, id, time] = [sql`'key_many'`, sql`'many_' || i`, at(900).toISOString()]
+      await sql`insert into coding_sessions (caller_id, session_id, client, started_at, last_at, calls, upstream_cost_micros)
+        ${numbers} select ${caller}, ${id}, ${first}, ${time}, ${time}, 1, i from numbers`.execute(store.db)
+      await sql`insert into session_facts (caller_id, session_id, from_at, repository, branch)
+        ${numbers} select ${caller}, ${id}, ${time}, 'github.com/ann/many', ${first} from numbers`.execute(store.db)
+      await sql`insert into session_facts (caller_id, session_id, from_at, repository, branch)
+        values (${caller}, 'many_8', ${at(899).toISOString()}, 'github.com/ann/many', 'rare')`.execute(store.db)
+      for (const filter of ['client', 'branch'] as const)
+        for (const [value, expected] of [
+          ['rare', filter === 'client' ? ['many_7'] : ['many_8', 'many_7']],
+          ['usual', ['many_5001', 'many_5000', 'many_4999']],
+        ] as const)
+          for (const more of [{}, { repository: 'github.com/ann/many' }, { key: 'key_many' }]) {
+            const query = { ...more, [filter]: value }
+            const { items } = await listSessions(store, { sort: 'cost', limit: 3, ...query })
+            assert.deepEqual(
+              items.map((item) => item.id),
+              expected,
+              JSON.stringify(query),
+            )
+          }
+      for (const table of ['coding_sessions', 'session_facts'] as const)
+        await store.db.deleteFrom(table).where('caller_id', '=', 'key_many').execute()
     })
 
     it('group statistics, whose groups add up to the records', async () => {

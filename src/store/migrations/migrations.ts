@@ -26,6 +26,7 @@ import { up as cacheCosts } from './028_cache_costs.ts'
 import { up as keptResponses } from './029_kept_responses.ts'
 import { up as codingSessions } from './030_coding_sessions.ts'
 import { up as sessionLimits } from './031_session_limits.ts'
+import { up as listedSessions } from './032_listed_sessions.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -61,4 +62,5 @@ export const MIGRATIONS: Migrations = {
   '029_kept_responses': keptResponses,
   '030_coding_sessions': codingSessions,
   '031_session_limits': sessionLimits,
+  '032_listed_sessions': listedSessions,
 }
