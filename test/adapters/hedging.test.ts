@@ -349,6 +349,28 @@ describe('a hedged route', () => {
       }
   })
 
+  it('reserves nothing for the next candidate once its client has left', async () => {
+    const { key, id } = await newKey({ limits: { budgets: [{ usd: 0.0095, per: 'day' }] } })
+    // The first call holds what the second one lacks: it could wait for it for `wallet.wait_ms`.
+    one.on(CHAT, double.hangs)
+    const holding = new AbortController()
+    const held = post({ ...ASK, model: 'plain', max_tokens: 1000 }, { key, signal: holding.signal }).catch(() => null)
+    await until(() => one.received.length === 1)
+    one.on(CHAT, double.drops)
+    const leaving = new AbortController()
+    const messages = [{ role: 'user', content: 'Say hello, as often as you like. '.repeat(100) }]
+    const left = post({ ...ASK, model: 'plain', messages }, { key, signal: leaving.signal }).catch(() => null)
+    await records(id, 1)
+    leaving.abort()
+    await left
+    const refused = await until(async () => (await callsOf(id)).find(({ status }) => status === 'refused'))
+    assert.match(refused.error ?? '', /Calls in flight hold the rest/)
+    assert.equal((await callsOf(id)).length, 2, 'before the first call has ended')
+    assert.deepEqual(asked(), [2, 0, 0])
+    holding.abort()
+    await held
+  })
+
   it('ends both with its client', async () => {
     const { key, id } = await newKey()
     one.on(CHAT, double.hangs)
@@ -420,4 +442,40 @@ describe('a hedged route', () => {
     assert.deepEqual(originOf(await post(ASK, { key })), ['default', '1'])
     assert.deepEqual([two.received.length, three.received.length], [0, 0])
   })
+})
+
+it('keeps no call open that was slow twice, and had nobody to be hedged with at first', {
+  timeout: 10_000,
+}, async () => {
+  const [one, two] = [await double.startUpstream(), await double.startUpstream()]
+  const { gatewayUrl, gateway, close } = await startPlatform(one.url, {
+    document: {
+      upstreams: { two: { provider: two.url, api_keys: ['key-of-two-number-1'] } },
+      routes: [{ model: 'hedged', to: ['default', 'two'], hedge_after_ms: AFTER_MS }],
+    },
+  })
+  const limits = { budgets: [{ usd: 1, per: 'day' as const }] }
+  const { key } = await gateway.keys.create({ name: 'caller', scopes: ['inference'], limits })
+  const post = () =>
+    fetch(`${gatewayUrl}/v1${CHAT}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(ASK),
+    })
+  const slowly =
+    (behaviour: double.Behaviour): double.Behaviour =>
+    async (response, request) => {
+      await new Promise((resolve) => setTimeout(resolve, 4 * AFTER_MS))
+      await behaviour(response, request)
+    }
+  one.on(CHAT, double.fails(500))
+  two.on(CHAT, double.fails(429, { 'retry-after': '30' }))
+  await post()
+  one.on(CHAT, slowly(double.fails(500)))
+  two.on(CHAT, slowly(double.json(200, double.completion('Hello.'))))
+  assert.equal((await post()).status, 200)
+  assert.deepEqual([one.received.length, two.received.length], [2, 2])
+  // It waits for all calls, and for what is read on after them.
+  await close()
+  await Promise.all([one.close(), two.close()])
 })
