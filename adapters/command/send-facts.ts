@@ -1,4 +1,4 @@
-import { readPending, removePending } from '../../src/coding-sessions/pending-facts.ts'
+import { factsToSend, readPending, removePending } from '../../src/coding-sessions/pending-facts.ts'
 import type { SessionFacts } from '../../src/coding-sessions/session-facts.ts'
 import { isObject, parseJson } from '../../src/text/json.ts'
 import { networkFetch } from '../../src/wire/network-fetch.ts'
@@ -26,7 +26,7 @@ export async function sendPending(
       method: 'POST',
       redirect: 'manual',
       headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(shifted(facts, aheadMs)),
+      body: JSON.stringify(shifted(factsToSend(facts), aheadMs)),
       signal,
     })
     await reply.body?.cancel()

@@ -7,6 +7,7 @@ import { makeFolder } from '../store/make-folder.ts'
 import { replaceFile } from '../store/replace-file.ts'
 import { parseJson } from '../text/json.ts'
 import { nullIfMissing } from '../text/missing-file.ts'
+import { addressOf } from '../text/repository-name.ts'
 import { SessionFacts } from './session-facts.ts'
 
 /**
@@ -41,8 +42,14 @@ export async function writePending(
   const id = randomBytes(4).toString('hex')
   for (const [i, part] of facts.slice(0, Math.max(0, room)).entries()) {
     const name = `${at}-${String(i).padStart(3, '0')}-${digestOf(sessionId)}-${id}.json`
-    await replaceFile(join(folder, name), `${JSON.stringify({ session_id: sessionId, facts: part })}\n`)
+    await replaceFile(join(folder, name), `${JSON.stringify({ session_id: sessionId, facts: factsToSend(part) })}\n`)
   }
+}
+
+/** Facts as they are said, whose repository has its address. */
+export function factsToSend(facts: SessionFacts): SessionFacts {
+  const { repository } = facts
+  return repository === undefined ? facts : { ...facts, repository: addressOf(repository) }
 }
 
 /** Reads the pending facts, oldest first; of one session where its id is given. Removes files that are none. */

@@ -30,5 +30,5 @@ export function turnFacts(metadata: string): SessionFacts | null {
 function remoteOf(urls: unknown): string | undefined {
   if (!isObject(urls)) return undefined
   const remote = urls.origin ?? Object.values(urls)[0]
-  return typeof remote === 'string' ? (repositoryName(remote) ?? undefined) : undefined
+  return typeof remote === 'string' && repositoryName(remote) !== null ? remote : undefined
 }

@@ -35,8 +35,8 @@ const LONGEST_SUBJECT = 200
 const COMMIT = /^([0-9a-f]+) (\d+) (\d+) (.*)$/
 const MOVE = /^([0-9a-f]+) HEAD@\{(\d+)\} (.*)$/
 const SWITCH = /^checkout: moving from (\S+) to (\S+)$/
-/** A name that is no branch: a commit, one that is counted from another, or one too long for facts. */
-const NO_BRANCH = /^[0-9a-f]{7,64}$|^[A-Z_]*HEAD$|[~^@{]|.{256}/
+/** A name that is no branch: a commit, one that is counted from another, or one that facts may not have. */
+const NO_BRANCH = /^[0-9a-f]{7,64}$|^[A-Z_]*HEAD$|[~^@{\p{Cc}]|.{256}/u
 
 /** Moves of HEAD that make a commit: not those to a commit that is there already, such as a checkout or a fast-forward. */
 const MADE =

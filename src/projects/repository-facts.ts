@@ -26,7 +26,7 @@ const BRANCH = 'refs/heads/'
 /** Files in which git keeps the branch that a rebase works on. */
 const REBASED = ['rebase-merge/head-name', 'rebase-apply/head-name']
 const REFERENCE_BYTES = 4096
-/** Longest name of a branch that facts may have, in characters. */
+/** Longest name of a branch that facts may have, in characters. They have no control characters, either. */
 const LONGEST_BRANCH = 255
 /** Time for the state of the files, in milliseconds. */
 const DIRTY_MS = 700
@@ -74,7 +74,7 @@ async function readBranch({ top, gitDir }: Repository, signal?: AbortSignal): Pr
   const references = [output, ...(output.trim() === '' ? await Promise.all(rebased) : [])]
   const reference = references.map((line) => line.trim()).find((line) => line.startsWith(BRANCH))
   const branch = reference?.slice(BRANCH.length)
-  return branch === undefined || branch.length > LONGEST_BRANCH ? null : branch
+  return branch === undefined || branch.length > LONGEST_BRANCH || /\p{Cc}/u.test(branch) ? null : branch
 }
 
 /** Tells whether tracked files are changed; null where git takes too long, as it does in a very large checkout. */

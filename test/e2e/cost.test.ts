@@ -119,6 +119,24 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     assert.ok(!markdown.includes(draft.slice(0, 10)))
   })
 
+  it('finds the sessions of a repository at any host, and of a branch that no terminal should show', async (t) => {
+    const { git, commit, hook, call, cost } = await machine(t, agent())
+    commit('First')
+    git('remote', 'add', 'origin', 'git@gitea:ann/shop.git')
+    await hook('short')
+    await call('short')
+    git('remote', 'set-url', 'origin', 'https://git.example.org:8443/ann/shop.git')
+    git('checkout', '-q', '-b', 'evil\u009b31m')
+    await hook('port')
+    await call('port')
+    const found = async () => JSON.parse((await cost('--json')).stdout)
+    const sessions = ({ lines }: { lines: { key: string }[] }) => lines.map(({ key }) => key)
+    const atPort = await found()
+    assert.deepEqual([atPort.repository, sessions(atPort)], ['git.example.org:8443/ann/shop', ['port']])
+    git('remote', 'set-url', 'origin', 'git@gitea:ann/shop.git')
+    assert.deepEqual(sessions(await found()), ['short'])
+  })
+
   it('keeps facts in the data folder without a gateway, for the one of this machine', async (t) => {
     const { git, commit, hook, call, place } = await machine(t, {})
     const first = commit('First')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { repositoryName } from '../../src/text/repository-name.ts'
+import { addressOf, repositoryName } from '../../src/text/repository-name.ts'
 
 const NAME = 'github.com/ann/shop'
 const SHA = 'a'.repeat(40)
@@ -19,6 +19,10 @@ const REMOTES: ReadonlyArray<readonly [string, string | null]> = [
   [`https://x-access-token:${TOKEN}@github.com/ann/shop?token=${TOKEN}#${TOKEN}`, NAME],
   [`https://ann:p%40ss@w@github.com/ann/shop`, NAME],
   ['https://git.example.com:8443/a/b/c.git', 'git.example.com:8443/a/b/c'],
+  ['git.example.com:8443/a/b/c', 'git.example.com:8443/a/b/c'],
+  ['http://localhost:3000/ann/shop.git', 'localhost:3000/ann/shop'],
+  ['git@gitea:ann/shop.git', 'gitea/ann/shop'],
+  ['http://[::1]:3000/ann/shop', '[::1]:3000/ann/shop'],
   ['ssh://git@[2001:db8::1]:22/a/b', '[2001:db8::1]/a/b'],
   [`root:${SHA}`, `root:${SHA}`],
   // Folders stay on their machine.
@@ -41,4 +45,8 @@ const REMOTES: ReadonlyArray<readonly [string, string | null]> = [
 describe('the name of a repository', () => {
   for (const [remote, name] of REMOTES)
     it(`is ${name} for ${remote.slice(0, 70)}`, () => assert.equal(repositoryName(remote), name))
+
+  it('is the same of its own address', () => {
+    for (const [, name] of REMOTES) if (name !== null) assert.equal(repositoryName(addressOf(name)), name)
+  })
 })
