@@ -1,8 +1,11 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { inHome, joined, type Machine, named, type Scope } from '../assistants/assistant.ts'
 import type { CodingAgent, Endpoint } from './coding-agent.ts'
 import { keyLine } from './key-command.ts'
 import { setting } from './setting.ts'
+
+/** Variable of the key in a run that writes nothing. */
+const VARIABLE = 'GAZEWAY_CONNECT_KEY'
 
 /** Settings of a project that only the person has: those that a project shares would give others a path of this machine. */
 const fileOf = (machine: Machine, scope: Scope): string =>
@@ -26,7 +29,7 @@ export const claudeCode: CodingAgent = {
   label: 'Claude Code',
   ownModels: /^claude-/,
   notInProject: null,
-  overridden: [],
+  overridden: ['CLAUDE_CODE_USE_BEDROCK', 'CLAUDE_CODE_USE_VERTEX', 'CLAUDE_CODE_USE_FOUNDRY'],
   files(endpoint, machine, scope) {
     // Its settings take precedence over the shell, whose own keys must not go to the gateway.
     const env = {
@@ -41,15 +44,17 @@ export const claudeCode: CodingAgent = {
     ]
     return [{ path: fileOf(machine, scope), format: 'json', settings }]
   },
-  run: (endpoint, command) => ({
-    command,
-    env: {
-      ANTHROPIC_BASE_URL: endpoint.url,
-      ANTHROPIC_AUTH_TOKEN: endpoint.key,
-      ANTHROPIC_API_KEY: '',
-      ...modelVariables(endpoint),
-    },
-  }),
+  run(endpoint, [program = '', ...words]) {
+    const { url, key } = endpoint
+    const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: '', ...modelVariables(endpoint) }
+    // Its files take precedence over the environment, and its command line over both. A shell of Windows would split it.
+    const isClaude = /^claude(\.\w+)?$/.test(basename(program)) && process.platform !== 'win32'
+    const settings = { env: { ...env, ANTHROPIC_AUTH_TOKEN: '' }, apiKeyHelper: `printenv ${VARIABLE}` }
+    return {
+      command: [program, ...(isClaude ? ['--settings', JSON.stringify(settings)] : []), ...words],
+      env: { ...env, ANTHROPIC_AUTH_TOKEN: key, [VARIABLE]: key },
+    }
+  },
   source: 'https://code.claude.com/docs/en/llm-gateway',
   tried: '2.1.332',
 }

@@ -9,6 +9,9 @@ import { setting } from './setting.ts'
 /** Variable of the key in a run that writes nothing. */
 const VARIABLE = 'GAZEWAY_CONNECT_KEY'
 
+/** Provider of a run. Codex merges its command line with its files, so that it needs a name of its own. */
+const ONCE = 'gazeway_once'
+
 /** Its entry for a provider. */
 const provider = ({ url }: Endpoint, key: Record<string, unknown>) => ({
   name: 'Gazeway',
@@ -47,8 +50,8 @@ export const codex: CodingAgent = {
     const { model } = endpoint
     const settings = {
       ...(model && { model: model.id, ...(model.context && { model_context_window: model.context }) }),
-      model_provider: 'gazeway',
-      'model_providers.gazeway': provider(endpoint, { env_key: VARIABLE }),
+      model_provider: ONCE,
+      [`model_providers.${ONCE}`]: provider(endpoint, { env_key: VARIABLE }),
     }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${literal(value)}`])
     return { command: [program, ...flags, ...words], env: { [VARIABLE]: endpoint.key } }

@@ -29,7 +29,13 @@ export const qwenCode: CodingAgent = {
   },
   run: ({ url, key, model }, command) => ({
     command,
-    env: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key, ...(model && { OPENAI_MODEL: model.id }) },
+    env: {
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_API_KEY: key,
+      ...(model && { OPENAI_MODEL: model.id }),
+      // Settings of a connection take precedence, except for the key.
+      [VARIABLE]: key,
+    },
   }),
   source: 'https://qwenlm.github.io/qwen-code-docs/en/users/configuration/model-providers/',
   tried: '0.15.10',

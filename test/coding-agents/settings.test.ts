@@ -3,7 +3,9 @@ import { describe, it } from 'node:test'
 import { parseEnv } from 'node:util'
 import { chooseModels } from '../../src/coding-agents/choose-models.ts'
 import { claudeCode } from '../../src/coding-agents/claude-code.ts'
+import { codex } from '../../src/coding-agents/codex.ts'
 import { opencode } from '../../src/coding-agents/opencode.ts'
+import { qwenCode } from '../../src/coding-agents/qwen-code.ts'
 import { type Setting, setting } from '../../src/coding-agents/setting.ts'
 import { type FormatName, SETTING_FORMATS } from '../../src/coding-agents/setting-format.ts'
 import { undoSettings, writeSettings } from '../../src/coding-agents/write-settings.ts'
@@ -146,6 +148,24 @@ describe('settings in an agent’s file', () => {
         text,
       )
     }
+  })
+})
+
+describe('a run of an agent', () => {
+  const endpoint = { url: 'http://g', key: 'gzw_once', keyFile: '', model: { id: 'm' }, smallModel: null }
+
+  it('goes before a connection, and has no key in its words', () => {
+    const claude = claudeCode.run(endpoint, ['/bin/claude', '-p', 'hi'])
+    const [, flag, settings = '', ...words] = claude.command
+    assert.deepEqual([flag, words], ['--settings', ['-p', 'hi']])
+    const { env, apiKeyHelper } = JSON.parse(settings)
+    assert.deepEqual([env.ANTHROPIC_BASE_URL, env.ANTHROPIC_AUTH_TOKEN], ['http://g', ''])
+    assert.equal(claude.env[apiKeyHelper.replace('printenv ', '')], 'gzw_once')
+    assert.deepEqual(claudeCode.run(endpoint, ['npx', 'claude']).command, ['npx', 'claude'])
+    const ofCodex = codex.run(endpoint, ['codex', 'exec'])
+    assert.ok(ofCodex.command.some((word) => word.startsWith('model_providers.gazeway_once=')))
+    assert.equal(qwenCode.run(endpoint, ['qwen']).env.GAZEWAY_QWEN_KEY, 'gzw_once')
+    for (const { command } of [claude, ofCodex]) assert.doesNotMatch(command.join(' '), /gzw_once/)
   })
 })
 
