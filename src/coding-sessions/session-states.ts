@@ -166,7 +166,7 @@ async function callerOfSession({ db }: Store, { sessionId, callerId }: NamedSess
   if (only === undefined)
     throw new GazewayError(
       'not_found',
-      'No call of such a session has ended yet. If its first one still runs, name its key.',
+      'No call of such a session has ended yet, or its calls have no key. If its first one still runs, name its key.',
       { param: 'id' },
     )
   if (others.length === 0) return only
