@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Surface } from '../../src/calls/call-record.ts'
+import { tagsIn } from '../../src/calls/call-tags.ts'
 import type { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { CALL_PATHS } from '../../src/inference/api/endpoints.ts'
@@ -63,6 +64,7 @@ export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surf
       callerId,
       address: addressOf(incoming),
       session,
+      tags: tagsIn(incoming.headers['x-gazeway-tags']),
       path: called,
       requestedModel,
       error,

@@ -124,6 +124,37 @@ it('names the model that a refused call asked for, whether its body was read bef
   ])
 })
 
+it('keeps the session and the tags of what is refused, before its key is known and after', async () => {
+  const { gateway, gatewayUrl } = running
+  const { key } = await gateway.keys.create({ name: 'tagged', scopes: ['inference'], models: ['allowed'] })
+  for (const [bearer, session] of [
+    ['gzw_wrong', 'refused-1'],
+    [key, 'refused-2'],
+  ] as const) {
+    const reply = await fetch(`${gatewayUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        'content-type': 'application/json',
+        'x-gazeway-session': session,
+        'x-gazeway-tags': 'nightly',
+      },
+      body: JSON.stringify(CHAT),
+    })
+    assert.ok([401, 403].includes(reply.status), await reply.text())
+    const { items } = await gateway.calls.history({ limit: 10, session })
+    assert.deepEqual(
+      items.map(({ status }) => status),
+      ['refused'],
+    )
+    const tags = gateway.store.db
+      .selectFrom('call_tags')
+      .select('tag')
+      .where('call_id', '=', items[0]?.call_id ?? '')
+    assert.deepEqual(await tags.execute(), [{ tag: 'nightly' }])
+  }
+})
+
 it('notes no request that is refused for what it holds', async () => {
   const { gateway, gatewayUrl } = running
   const { key } = await gateway.keys.create({

@@ -84,7 +84,7 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
 function refuseNoted(
   deps: RequestBillDeps,
   { path, upstream, requested }: Pick<BilledRequest, 'path' | 'upstream'> & { requested: string | undefined },
-  { surface, callerId, address = null, session }: PaidContext,
+  { surface, callerId, address = null, session, tags }: PaidContext,
   error: unknown,
 ): never {
   if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
@@ -94,6 +94,7 @@ function refuseNoted(
       callerId,
       address,
       session,
+      tags,
       path,
       upstream,
       requestedModel: requested || null,

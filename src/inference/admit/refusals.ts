@@ -20,6 +20,7 @@ export interface Refusal {
   address: string | null
   /** As its client says; none by default. */
   session?: CallSession | undefined
+  tags?: readonly string[] | undefined
   /** Route, not URL: each is a row of the statistics, so there must be few. */
   path: string
   /** Service that was not called, if not the model provider. */
@@ -58,7 +59,7 @@ export function createRefusals({
     return true
   }
 
-  return ({ surface, callerId, address, session = NO_SESSION, path, upstream: other, requestedModel, error }) => {
+  return ({ surface, callerId, address, session = NO_SESSION, tags, path, upstream: other, requestedModel, error }) => {
     error.isNoted = true
     const at = now()
     const recordOf = (requested_model: string | null): CallRecord => ({
@@ -83,6 +84,7 @@ export function createRefusals({
       price_from: null,
       provider_key: null,
       ...session,
+      ...(tags !== undefined && { tags: [...tags] }),
       error: `${error.code}: ${error.message}`,
     })
     if (!hasRecordLeft(callerId, at)) return calls.count(recordOf(null))
