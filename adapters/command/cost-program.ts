@@ -5,6 +5,7 @@ import type { CostFlags } from './cost.ts'
 
 const EXAMPLES = `
 A call belongs to the branch that its session worked on, and to the first commit that the session made after it.
+Commits are noted at the end of a turn; gazeway hook install notes them at once.
 
 Examples:
   $ gazeway cost                                         what this repository cost, by session

@@ -74,6 +74,7 @@ describe('requests that reach no route', () => {
     ],
     ['has a malformed chunk', `${head}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`, 400, 'invalid_request'],
     ['has 20 kB of headers', `${head}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'header_too_large'],
+    ['names a session of 1 MB', `${head}X-Gazeway-Session: ${'x'.repeat(2 ** 20)}\r\n\r\n`, 431, 'header_too_large'],
     ['expects what nobody knows', `${head}Expect: foo\r\n\r\n`, 417, 'expectation_failed'],
     ['never ends its headers', head, 408, 'request_timeout'],
     ['never sends its body', `${head}${json}Content-Length: 10\r\n\r\n{`, 408, 'request_timeout'],

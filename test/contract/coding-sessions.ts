@@ -260,6 +260,23 @@ export function codingSessionsContract(open: () => Promise<Store>): void {
       assert.equal(await readSession(store, 'l1', 'key_other'), null)
     })
 
+    it('are written together when a thousand new ones begin in a minute', async () => {
+      let writes = 0
+      const counted: Store = {
+        ...store,
+        write(work) {
+          writes += 1
+          return store.write(work)
+        },
+      }
+      const flood = createCalls({ store: counted, onError: (error) => assert.fail(String(error)) })
+      for (let i = 0; i < 1_000; i++)
+        flood.record(callOf(`flood_${i}`, 900, { caller_id: 'key_flood', tags: [`tag ${i}`] }))
+      await flood.flush()
+      const { total } = await listSessions(store, { key: 'key_flood', sort: 'last', limit: 1 })
+      assert.deepEqual([writes, total], [1, 1_000])
+    })
+
     it('are found by a client, repository and branch that few have, and that more have than are looked up', async () => {
       const numbers = sql`with recursive numbers (i) as (select 0 union all select i + 1 from numbers where i < 5001)`
       const first = sql`case when i = 7 then 'rare' else 'usual' end`
