@@ -19,7 +19,7 @@ export interface GroupedCharges extends Sums {
   caller_id?: string
 }
 
-/** What a sum adds up of a receipt, where that is not the column of its name. */
+/** Columns of receipts that sums of another name add up. */
 const OF_RECEIPT: Partial<Record<(typeof SUMS)[number], keyof MeteredCallRow>> = {
   estimated_calls: 'usage_estimated',
   capped_calls: 'capped',
