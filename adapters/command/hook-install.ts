@@ -8,7 +8,7 @@ import { hooksFolder } from './hooks-folder.ts'
 
 const MARK = '# Written by: gazeway hook install. Remove this line and the next one to undo it.'
 
-/** What git runs, and what is said of it. */
+/** Hook that notes commits: its name, when it is skipped, and the message once it is written. */
 interface NotingHook {
   name: 'post-commit' | 'post-rewrite'
   /** Shell that says when it does not run. */
@@ -16,7 +16,7 @@ interface NotingHook {
   said: string
 }
 
-/** A rebase makes each commit anew: they are noted once at its end, when the earlier ones are gone. */
+/** A rebase makes each commit again: they are noted once at its end, when the earlier ones are gone. */
 const HOOKS: readonly NotingHook[] = [
   {
     name: 'post-commit',

@@ -19,7 +19,7 @@ export interface SeenSession {
   agent: HookedAgent
 }
 
-/** What a hook sees of sessions in a folder. */
+/** Sessions that a hook sees in a folder, and the commit that it follows. */
 export interface Sight {
   folder: string
   sessions: readonly SeenSession[]

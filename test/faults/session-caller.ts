@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { sessionOwner } from '../../src/wallet/budget/session-budget.ts'
 
-/** What one process's calls of a session were let through. */
+/** Calls of a session that one process let through. */
 export interface SessionOutcome {
   /** Calls that began. */
   begun: number
