@@ -56,7 +56,7 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   insufficient_credit: {
     happened:
       'The call, reward or withdrawal may need more than the deposits and the credit of the key. No money was moved for it.',
-    todo: 'Deposit (`POST /api/wallet/metered/deposit`), lower `max_tokens` or the amount, or have an admin raise the credit limit.',
+    todo: 'Deposit (`POST /api/wallet/metered/deposit`), lower the limit of the answer (`max_tokens`, `max_output_tokens`) or the amount, or have an admin raise the credit limit.',
   },
   payment_required: {
     happened: 'The request needs a payment, or its payment was not accepted.',
@@ -65,7 +65,7 @@ export const GUIDANCE: Readonly<Record<ErrorCode, Guidance>> = {
   budget_reached: {
     happened:
       'The call can cost more than is left of a budget of the key or its group. In a stream: the answer cost more than its reservation.',
-    todo: 'Wait until the budget resets, lower `max_tokens`, or have an admin raise it: `gazeway key edit ID --budget 10/day`.',
+    todo: 'Wait until the budget resets, lower the limit of the answer (`max_tokens`, `max_output_tokens`), or have an admin raise it: `gazeway key edit ID --budget 10/day`.',
   },
   session_budget_reached: {
     happened:
