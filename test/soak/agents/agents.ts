@@ -16,7 +16,7 @@ export interface Agent {
   /** Its file in `node_modules/.bin`. */
   command: string
   /** API by which it asks. */
-  asks: 'Messages' | 'Responses' | 'chat completions'
+  asks: 'Messages' | 'Responses' | 'chat completions' | 'Google’s Gemini API'
   /** Writes its settings. */
   prepare(gateway: GatewayProcess, place: Place, model: string): void
   /** @param isFirst false to go on with the session before */
@@ -145,8 +145,32 @@ const qwen: Agent = {
   },
 }
 
+const gemini: Agent = {
+  command: 'gemini',
+  asks: 'Google’s Gemini API',
+  prepare(_gateway, { home }) {
+    mkdirSync(join(home, '.gemini'), { recursive: true })
+    const settings = { security: { auth: { selectedType: 'gemini-api-key' } } }
+    writeFileSync(join(home, '.gemini/settings.json'), JSON.stringify(settings))
+  },
+  prompt: ({ url, key }, text, { isFirst, model }) => ({
+    words: [...(isFirst ? [] : ['--resume', 'latest']), '--yolo', '--skip-trust', '-m', model, '-p', text],
+    env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: key },
+  }),
+  compact: '/compress',
+  callFor(deed, folder) {
+    const file_path = join(folder, deed.file)
+    if (deed.does !== 'edit') return { name: 'read_file', input: { file_path } }
+    const instruction = `Change ${deed.from} to ${deed.to}.`
+    return { name: 'replace', input: { file_path, instruction, old_string: deed.from, new_string: deed.to } }
+  },
+}
+
 /** The agents, by the name that the table of results has. */
-export const AGENTS = { 'Claude Code': claude, Codex: codex, opencode, 'qwen-code': qwen } satisfies Record<
-  string,
-  Agent
->
+export const AGENTS = {
+  'Claude Code': claude,
+  Codex: codex,
+  opencode,
+  'qwen-code': qwen,
+  'Gemini CLI': gemini,
+} satisfies Record<string, Agent>
