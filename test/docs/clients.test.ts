@@ -73,7 +73,7 @@ describe('what docs/reference/clients.md has to paste', () => {
       const [, version] = /^by sessions, ([\d.]+), \d{4}-\d\d-\d\d$/.exec(how) ?? []
       return version === undefined ? [] : [`${client} ${version}`]
     })
-    assert.deepEqual(checked, ['Codex 0.171.0', 'opencode 1.18.33', 'qwen-code 0.15.10'])
+    assert.deepEqual(checked, ['Codex 0.171.0', 'opencode 1.18.33', 'qwen-code 0.24.4'])
     for (const agent of checked) assert.ok(agents.includes(agent), `no session of ${agent} is shown`)
   })
 })
