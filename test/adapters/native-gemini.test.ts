@@ -214,6 +214,15 @@ describe('Requests of Google’s API to Google', () => {
     assert.match(last().text, /youtu/)
   })
 
+  it('pay for code and images of a stream that reports no usage', async () => {
+    for (const part of [{ executableCode: { code: 'x' } }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }]) {
+      google.on({ pieces: [{ candidates: [{ content: { role: 'model', parts: [part] }, ...STOP }] }] })
+      const recorded = nextRecord()
+      await (await post(path('streamGenerateContent', `google/${MODEL}`), { contents: HELLO })).text()
+      assert.ok(((await recorded).usage?.completion_tokens ?? 0) > 0)
+    }
+  })
+
   it('are sent again with a lower limit, and then with it at once, where Google refuses the one that was added', async () => {
     for (const changed of ['generationConfig.maxOutputTokens=lowered', null]) {
       const before = google.received.length

@@ -46,10 +46,11 @@ export function generatedBy(event: Buffer): string {
 const partsIn = (candidates: unknown): Fields[] =>
   objectsOrNone(candidates).flatMap(({ content }) => objectsOrNone(fieldsOrNone(content).parts))
 
-/** Text, thoughts, and name and arguments of a call. */
-function saidInPart({ text, functionCall }: Fields): string {
+/** Text, thoughts, name and arguments of a call, code that Google runs, and images and speech. */
+function saidInPart({ text, functionCall, executableCode, inlineData }: Fields): string {
   const { name, args } = fieldsOrNone(functionCall)
-  return [text, name, args].map(asText).join('')
+  const { code } = fieldsOrNone(executableCode)
+  return [text, name, args, code, fieldsOrNone(inlineData).data].map(asText).join('')
 }
 
 /** Start of a block of a Message. Results of the provider's own tools are not output of the model. */
