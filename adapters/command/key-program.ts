@@ -64,14 +64,6 @@ const ALERT = [
   collect,
 ] as const
 
-const SESSION_USD = ['--session <usd>', 'spending limit of each session of a coding agent, such as 2, or none'] as const
-const SESSION_CALLS = ['--session-calls <n>', 'limit of calls of each session, or none'] as const
-const SESSION_MINUTES = ['--session-minutes <n>', 'minutes of each session from its first call, or none'] as const
-const REPEATS = [
-  '--repeats <times/minutes>',
-  'most times that a session may ask the same within some minutes, such as 5/10, or none',
-] as const
-
 /** Adds the commands for keys and groups. Their code is loaded when one is called. */
 export function addKeyCommands(program: Command, start: Start): void {
   const key = program
@@ -161,21 +153,12 @@ function addGroupCommands(program: Command, start: Start): void {
     .command('group')
     .description('create, list, edit, forgive, release and delete groups of keys with shared budgets')
     .addHelpText('after', GROUP_EXAMPLES)
-  const budget = [
-    '--budget <usd/period>',
-    'spending limit for all keys of the group, such as 20/day, or none; repeatable',
-    collect,
-  ] as const
-  group
-    .command('create')
-    .description('create a group and print its id')
-    .requiredOption('--name <name>', 'unique name of the group')
-    .option(...budget)
-    .option(...SESSION_USD)
-    .option(...SESSION_CALLS)
-    .option(...SESSION_MINUTES)
-    .option(...REPEATS)
-    .option(...ALERT)
+  withGroupTerms(
+    group
+      .command('create')
+      .description('create a group and print its id')
+      .requiredOption('--name <name>', 'unique name of the group'),
+  )
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (flags: GroupFlags) => {
       const { loaded, log } = await start()
@@ -189,17 +172,13 @@ function addGroupCommands(program: Command, start: Start): void {
       const { loaded, log } = await start()
       await (await import('./group-command.ts')).listGroups(loaded, log, flags)
     })
-  group
-    .command('edit')
-    .description('edit a group; running servers apply the change within 5 s')
-    .argument('<group>', GROUP)
-    .option('--name <name>', 'unique name of the group')
-    .option(...budget)
-    .option(...SESSION_USD)
-    .option(...SESSION_CALLS)
-    .option(...SESSION_MINUTES)
-    .option(...REPEATS)
-    .option(...ALERT)
+  withGroupTerms(
+    group
+      .command('edit')
+      .description('edit a group; running servers apply the change within 5 s')
+      .argument('<group>', GROUP)
+      .option('--name <name>', 'unique name of the group'),
+  )
     .addHelpText('after', GROUP_EXAMPLES)
     .action(async (idOrName: string, flags: GroupFlags) => {
       const { loaded, log } = await start()
@@ -233,20 +212,39 @@ function addGroupCommands(program: Command, start: Start): void {
 
 /** Adds the flags that `key create` and `key edit` share. */
 const withTerms = (command: Command): Command =>
+  withSessionLimits(
+    command
+      .option('--billing <billing>', 'billing of calls: recorded, cost or metered')
+      .option('--budget <usd/period>', 'spending limit, such as 5/day, or none; repeatable', collect)
+      .option(...ALERT)
+      .option('--credit <usd>', 'spending limit beyond deposits, or none for the default')
+      .option('--models <globs>', 'allowed models, comma-separated; * matches any characters')
+      .option('--lenient', 'drop and name what an upstream cannot express, instead of refusing the request')
+      .option('--no-lenient', 'refuse it')
+      .option('--cache <auto|off>', 'marks and keys for the prompt caches of providers: auto for sessions, or off')
+      .option('--expires <when>', 'expiry: a duration such as 90d, or a time such as 2027-01-31T00:00:00Z')
+      .option('--requests-per-minute <n>', 'limit of calls per minute')
+      .option('--tokens-per-minute <n>', 'limit of tokens per minute')
+      .option('--concurrent <n>', 'limit of concurrent calls'),
+  )
+
+/** Adds the flags that `group create` and `group edit` share. */
+const withGroupTerms = (command: Command): Command =>
+  withSessionLimits(
+    command.option(
+      '--budget <usd/period>',
+      'spending limit for all keys of the group, such as 20/day, or none; repeatable',
+      collect,
+    ),
+  ).option(...ALERT)
+
+/** Adds the limits of each session, which keys and groups share. */
+const withSessionLimits = (command: Command): Command =>
   command
-    .option('--billing <billing>', 'billing of calls: recorded, cost or metered')
-    .option('--budget <usd/period>', 'spending limit, such as 5/day, or none; repeatable', collect)
-    .option(...ALERT)
-    .option('--credit <usd>', 'spending limit beyond deposits, or none for the default')
-    .option('--models <globs>', 'allowed models, comma-separated; * matches any characters')
-    .option('--lenient', 'drop and name what an upstream cannot express, instead of refusing the request')
-    .option('--no-lenient', 'refuse it')
-    .option('--cache <auto|off>', 'marks and keys for the prompt caches of providers: auto for sessions, or off')
-    .option('--expires <when>', 'expiry: a duration such as 90d, or a time such as 2027-01-31T00:00:00Z')
-    .option('--requests-per-minute <n>', 'limit of calls per minute')
-    .option('--tokens-per-minute <n>', 'limit of tokens per minute')
-    .option('--concurrent <n>', 'limit of concurrent calls')
-    .option(...SESSION_USD)
-    .option(...SESSION_CALLS)
-    .option(...SESSION_MINUTES)
-    .option(...REPEATS)
+    .option('--session <usd>', 'spending limit of each session of a coding agent, such as 2, or none')
+    .option('--session-calls <n>', 'limit of calls of each session, or none')
+    .option('--session-minutes <n>', 'minutes of each session from its first call, or none')
+    .option(
+      '--repeats <times/minutes>',
+      'most times that a session may ask the same within some minutes, such as 5/10, or none',
+    )

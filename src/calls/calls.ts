@@ -130,12 +130,7 @@ export function createCalls({
     return read()
   }
 
-  /**
-   * Provider ids that a model name may have in the trail: the name itself and its alias target. A name that is an alias
-   * today may have been a provider's id before.
-   */
-  const idsOf = ({ model }: { model?: string | undefined }): string[] | undefined =>
-    model === undefined ? undefined : [...new Set([model, idOf(model)])]
+  const idsOf = ({ model }: { model?: string | undefined }) => trailNames(model, idOf)
 
   return {
     record(record, context, spend = null, made = []) {
@@ -162,6 +157,13 @@ export function createCalls({
     fallbacks: (query) => afterFlush(() => countFallbacks(store, query)),
   }
 }
+
+/**
+ * Provider ids that a model name may have in the trail: the name itself and its alias target. A name that is an alias
+ * today may have been a provider's id before.
+ */
+const trailNames = (model: string | undefined, idOf: (model: string) => string): string[] | undefined =>
+  model === undefined ? undefined : [...new Set([model, idOf(model)])]
 
 const noSpending: WriteSpending = async () => {
   throw new RangeError('A call spends from a budget, but no writeSpending was given.')

@@ -39,7 +39,12 @@ const KeyQuery = z.strictObject({ key: CallerId.optional().describe('Key or wall
 const OWN_OR_ALL = 'A key sees its own; an admin sees all.'
 
 /** Routes of the sessions of coding agents, on both ports. A session belongs to the key of its calls. */
-export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
+export const codingSessionRoutes = (gateway: Gateway): Route[] => [
+  ...shownSessions(gateway),
+  ...changedSessions(gateway),
+]
+
+const shownSessions = ({ codingSessions }: Gateway): Route[] => [
   defineRoute(`GET ${COSTS_PATH}`, {
     summary: 'Sum what sessions cost, by session, day, model or commit',
     description:
@@ -88,6 +93,9 @@ export const codingSessionRoutes = ({ codingSessions }: Gateway): Route[] => [
       )
     },
   }),
+]
+
+const changedSessions = ({ codingSessions }: Gateway): Route[] => [
   defineRoute(`POST ${PATH}/{id}/stop`, {
     summary: 'Stop a session: its calls end, and new ones are refused',
     description: 'At once in this process, within 5 s in the others. Streams end with the error session_stopped.',

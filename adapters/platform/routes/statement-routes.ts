@@ -45,7 +45,9 @@ const ClosedPeriod = z.object({
 const OWN_OR_ALL = 'A caller sees its own; an admin sees all. With Accept: text/csv, returns all selected ones as CSV.'
 
 /** Routes of statements, of closing periods, and of lists of money. */
-export const statementRoutes = (gateway: Gateway): Route[] => [
+export const statementRoutes = (gateway: Gateway): Route[] => [...periodRoutes(gateway), ...moneyLists(gateway)]
+
+const periodRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/wallet/statements', {
     summary: 'Retrieve the statement of a period',
     description:
@@ -77,6 +79,9 @@ export const statementRoutes = (gateway: Gateway): Route[] => [
     reply: ClosedPeriod,
     run: ({ params: { period }, c }) => gateway.wallet.closePeriod(period, callerOf(c).id),
   }),
+]
+
+const moneyLists = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/wallet/deposits', {
     summary: 'List deposits, newest first',
     description: OWN_OR_ALL,
