@@ -186,6 +186,9 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       ['Requests per minute', '0', '60'],
       ['Tokens per minute', '1.5', '9000'],
       ['Concurrent calls', '-1', '4'],
+      ['Session in USD', '0', '2.5'],
+      ['Calls of a session', '0', '200'],
+      ['Minutes of a session', '1.5', '90'],
       ['Expires', '2020-01-31T12:00', '2099-01-31T12:00'],
     ] as const) {
       const control = dialog.getByLabel(field)
@@ -208,6 +211,10 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       requests_per_minute: 60,
       tokens_per_minute: 9000,
       concurrent: 4,
+      session_usd: 2.5,
+      session_calls: 200,
+      session_minutes: 90,
+      repeats: null,
     })
     assert.deepEqual([made?.group, made?.billing, made?.models], [group, 'cost', ['no-such-*', 'llm-*']])
     assert.deepEqual(
@@ -260,6 +267,10 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       requests_per_minute: 20,
       tokens_per_minute: 1000,
       concurrent: 9,
+      session_usd: null,
+      session_calls: null,
+      session_minutes: null,
+      repeats: null,
     })
 
     await page.getByRole('row').filter({ hasText: 'edited' }).getByText('of $7.00').waitFor()

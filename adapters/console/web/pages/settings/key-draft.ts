@@ -18,6 +18,9 @@ export interface KeyDraft {
   requests: string
   tokens: string
   concurrent: string
+  sessionUsd: string
+  sessionCalls: string
+  sessionMinutes: string
   /** One glob per line; empty for all models. */
   models: string
   /** Empty for no. */
@@ -38,6 +41,9 @@ export const NEW_KEY: KeyDraft = {
   requests: '',
   tokens: '',
   concurrent: '',
+  sessionUsd: '',
+  sessionCalls: '',
+  sessionMinutes: '',
   models: '',
   lenient: '',
   cache: 'auto',
@@ -65,6 +71,9 @@ export const draftOf = ({
   requests: amountText(limits.requests_per_minute),
   tokens: amountText(limits.tokens_per_minute),
   concurrent: amountText(limits.concurrent),
+  sessionUsd: amountText(limits.session_usd),
+  sessionCalls: amountText(limits.session_calls),
+  sessionMinutes: amountText(limits.session_minutes),
   models: (models ?? []).join('\n'),
   lenient: lenient ? 'yes' : '',
   cache,
@@ -84,6 +93,9 @@ export function fieldsIn(draft: KeyDraft) {
       requests_per_minute: amountIn(draft.requests),
       tokens_per_minute: amountIn(draft.tokens),
       concurrent: amountIn(draft.concurrent),
+      session_usd: amountIn(draft.sessionUsd),
+      session_calls: amountIn(draft.sessionCalls),
+      session_minutes: amountIn(draft.sessionMinutes),
     },
     alerts: alertsIn(draft.alerts),
     models: models.length === 0 ? null : models,

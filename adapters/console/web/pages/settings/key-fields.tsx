@@ -35,6 +35,9 @@ const LIMITS: FieldSpec<KeyDraft>[] = [
   count('requests', 'Requests per minute', 'limits.requests_per_minute'),
   count('tokens', 'Tokens per minute', 'limits.tokens_per_minute'),
   count('concurrent', 'Concurrent calls', 'limits.concurrent'),
+  { ...count('sessionUsd', 'Session in USD', 'limits.session_usd'), inputMode: 'decimal' },
+  count('sessionCalls', 'Calls of a session', 'limits.session_calls'),
+  count('sessionMinutes', 'Minutes of a session', 'limits.session_minutes'),
 ]
 
 const SCOPE: FieldSpec<KeyDraft>[] = [
