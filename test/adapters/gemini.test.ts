@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { message, messageStream, named } from '../doubles/anthropic.ts'
 import { connectGenai, type Genai, partsOf, piecesOf } from '../doubles/genai.ts'
-import { claudeLike, DELIVERED, geminiLike, openRouterLike } from '../doubles/thinking.ts'
+import { claudeLike, DELIVERED, deepSeekLike, geminiLike, openRouterLike } from '../doubles/thinking.ts'
 import { chunks, completion, json, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -17,6 +17,9 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   choices: [{ index: 0, delta, finish_reason, ...more }],
 })
 const STREAM = '/v1beta/models/double-chat:streamGenerateContent'
+
+type Fields = Record<string, unknown>
+type Parts = ReturnType<typeof partsOf>
 
 let upstream: UpstreamDouble
 let running: RunningGateway
@@ -384,35 +387,70 @@ describe('Reasoning of a model that is asked by Google’s API', () => {
   const parcel = { type: 'object', properties: { parcel: { type: 'string' } }, required: ['parcel'] }
   const tools = [{ functionDeclarations: [{ name: 'parcel_status', parametersJsonSchema: parcel }] }]
   const LOST = /skip_thought_signature_validator|"reasoning_content":""/
-
-  for (const [name, provider, model] of [
+  const PROVIDERS = [
     ['Gemini 3', geminiLike(), 'double-chat'],
     ['Gemini 3 that signs late', geminiLike({ isLate: true }), 'double-chat'],
     ['OpenRouter', openRouterLike(), 'double-chat'],
     ['Claude', claudeLike(), 'claude/claude-3-7-sonnet'],
-  ] as const)
+  ] as const
+
+  /** Asks until no function is called. @returns the last text. Null without one */
+  async function askThrough(model: string, ask: (asked: Fields) => Promise<Parts>, bring: (parts: Parts) => object[]) {
+    const thinkingConfig = { thinkingBudget: 2000 }
+    const contents: object[] = [{ role: 'user', parts: [{ text: 'What is the status of P-42?' }] }]
+    for (let turn = 0; turn < 4; turn++) {
+      const parts = await ask({ model, contents, config: { tools, thinkingConfig, maxOutputTokens: 8000 } })
+      const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
+      if (calls.length === 0) return parts.map(({ text }) => text).join('')
+      const response = { output: 'delivered on Friday' }
+      const results = calls.map(({ name }) => ({ functionResponse: { name, response } }))
+      contents.push({ role: 'model', parts: bring(parts) }, { role: 'user', parts: results })
+    }
+    return null
+  }
+  const streamed = async (asked: Fields) => partsOf(await piecesOf(await genai.models.generateContentStream(asked)))
+  const whole = async (asked: Fields) => partsOf([await genai.models.generateContent(asked)])
+  const withoutIds = ({ functionCall: call, ...part }: Parts[number]) =>
+    call === undefined ? part : { ...part, functionCall: { name: call.name, args: call.args } }
+
+  for (const [name, provider, model] of PROVIDERS)
     it(`comes back in signatures: ${name}`, async () => {
       upstream.on(provider.path, provider.behaviour)
       upstream.received.length = 0
-      const thinkingConfig = { thinkingBudget: 2000 }
-      const contents: object[] = [{ role: 'user', parts: [{ text: 'What is the status of P-42?' }] }]
-      let last = ''
-      for (let turn = 0; turn < 4 && last === ''; turn++) {
-        const asked = { model, contents, config: { tools, thinkingConfig, maxOutputTokens: 8000 } }
-        const parts = partsOf(await piecesOf(await genai.models.generateContentStream(asked)))
-        contents.push({ role: 'model', parts })
-        const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
-        const response = { output: 'delivered on Friday' }
-        if (calls.length === 0) last = parts.map(({ text }) => text).join('')
-        else
-          contents.push({
-            role: 'user',
-            parts: calls.map((one) => ({ functionResponse: { name: one.name, response } })),
-          })
-        // As clients do that keep no ids.
-        for (const one of calls) delete one.id
-      }
-      assert.equal(last, DELIVERED)
+      const brought = (parts: Parts) => parts.map(withoutIds)
+      assert.equal(await askThrough(model, streamed, brought), DELIVERED)
       assert.doesNotMatch(String(upstream.received.map(({ text }) => text)), LOST)
     })
+
+  for (const [name, provider, model] of [...PROVIDERS, ['DeepSeek', deepSeekLike(), 'double-chat'] as const])
+    it(`is put back where a resumed session brings calls without signatures: ${name}`, async () => {
+      upstream.on(provider.path, provider.behaviour)
+      for (const [ask, signature] of [
+        [streamed, undefined],
+        [whole, 'skip_thought_signature_validator'],
+      ] as const) {
+        // The double that signs late only streams.
+        if (ask === whole && name.endsWith('late')) continue
+        upstream.received.length = 0
+        const brought = (parts: Parts) =>
+          parts.flatMap(({ functionCall }) => (functionCall ? { functionCall, thoughtSignature: signature } : []))
+        assert.equal(await askThrough(model, ask, brought), DELIVERED)
+        assert.equal(upstream.received.length, 2, 'no request was refused')
+        assert.match(upstream.received[1]?.text ?? '', provider.state)
+      }
+    })
+
+  it('is not put back for another key', async () => {
+    const { path, behaviour, state } = geminiLike()
+    upstream.on(path, behaviour)
+    upstream.received.length = 0
+    const other = await running.gateway.keys.create({ name: 'other', scopes: ['inference'] })
+    const theirs = await connectGenai({ url: running.url, key: other.key })
+    const ask = async (asked: Fields) =>
+      partsOf([await (upstream.received.length === 0 ? genai : theirs).models.generateContent(asked)])
+    const brought = (parts: Parts) => parts.map(({ functionCall }) => ({ functionCall }))
+    assert.equal(await askThrough('double-chat', ask, brought), DELIVERED)
+    assert.ok(upstream.received.length > 1)
+    assert.doesNotMatch(String(upstream.received.map(({ text }) => text)), state)
+  })
 })

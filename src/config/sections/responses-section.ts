@@ -9,6 +9,6 @@ export const responsesSection = section(() => ({
     .max(365)
     .default(7)
     .describe(
-      "Days for which the provider's reasoning is kept, sealed, for clients of chat completions or Responses that bring back only tool calls, and Responses over chat completions or Messages, for requests that continue them. 0 keeps nothing.",
+      "Days for which the provider's reasoning is kept, sealed, for clients of chat completions, Responses or Gemini's API that bring back only tool calls, and Responses over chat completions or Messages, for requests that continue them. 0 keeps nothing.",
     ),
 }))

@@ -7,12 +7,16 @@ import type { ChatChunk, ChatCompletion } from '../api/requests.ts'
 import { read } from './answer-reader.ts'
 import { callFault } from './complete-call.ts'
 import { completionChunks } from './completion-chunks.ts'
-import { type AnswerTerms, createGeminiAnswer, type GeminiAnswer } from './gemini-answer.ts'
+import { type AnswerReasoning, type AnswerTerms, createGeminiAnswer, type GeminiAnswer } from './gemini-answer.ts'
 import { calledFunctions, offeredFunctions } from './gemini-tools.ts'
-import { type SealState, UNSEALED } from './thoughts.ts'
 
 /** A reply of `generateContent`, or a piece of it in a stream: each has the parts that are new. */
 export type GeminiReply = Fields
+
+interface Options {
+  model: string
+  reasoning?: AnswerReasoning
+}
 
 /** Converts the chunks of a chat stream to the pieces of a streamed Gemini reply. */
 export interface GeminiStream {
@@ -33,14 +37,14 @@ export interface GeminiStream {
  *
  * @param request with the names of Google's reference
  * @param options.model model name when the upstream names none
- * @param options.seal seals the reasoning state, for the client to bring back
+ * @param options.reasoning carries the reasoning state to the next turn. Shown alone without it
  */
-export function createGeminiStream(request: Fields, options: { model: string; seal?: SealState }): GeminiStream {
+export function createGeminiStream(request: Fields, options: Options): GeminiStream {
   const tools = offeredFunctions(request.tools)
   const terms: AnswerTerms = {
     nameOf: calledFunctions(request.tools),
     // Without tools, no model needs its reasoning back.
-    seal: tools.length > 0 ? (options.seal ?? UNSEALED) : null,
+    reasoning: tools.length > 0 ? (options.reasoning ?? null) : null,
     showsThoughts: showsThoughts(request),
   }
   const answers = new Map<number, GeminiAnswer>()
@@ -98,11 +102,7 @@ const showsThoughts = ({ generationConfig }: Fields): boolean =>
  * @param completion one that did not fail (`reportedIn`)
  * @returns the fault of one whose calls nobody may run
  */
-export function toGeminiReply(
-  completion: ChatCompletion,
-  request: Fields,
-  options: { model: string; seal?: SealState },
-): GeminiReply | string {
+export function toGeminiReply(completion: ChatCompletion, request: Fields, options: Options): GeminiReply | string {
   const stream = createGeminiStream(request, options)
   const pieces = completionChunks(completion, { withUsage: true }).flatMap((chunk) => stream.push(chunk))
   const fault = stream.fault()

@@ -1,23 +1,27 @@
 import { isObject, parseJson } from '../../text/json.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { geminiFinish } from '../api/gemini-finish.ts'
-import { createStateReader, NO_STATE } from '../reasoning/reasoning-state.ts'
+import type { CallReasoning } from '../reasoning/reasoning.ts'
+import { createStateReader, joinStates, NO_STATE, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { toBase64 } from '../reasoning/seal.ts'
 import { read } from './answer-reader.ts'
 import { type ChatCall, type Citation, readChatAnswer } from './chat-answer.ts'
+import { callMessage } from './gemini-calls-alone.ts'
 import { writtenJson } from './gemini-json.ts'
 import { type Completeness, createCompleteness } from './object-end.ts'
 import { itemId } from './response-items.ts'
 import { callOf } from './streamed-calls.ts'
-import type { SealState } from './thoughts.ts'
 import { unwrapped } from './wrapped-arguments.ts'
+
+/** Carries the reasoning of an answer: sealed for the client to bring back, and kept for one that drops the seals. */
+export type AnswerReasoning = Pick<CallReasoning, 'seal' | 'keep'>
 
 /** Terms of the conversion of an answer. */
 export interface AnswerTerms {
   /** Finds the name of a function in the request by its name in chat. */
   nameOf(chatName: string): string
-  /** Seals the reasoning state, for the client to bring back. Null for a client that need not. */
-  seal: SealState | null
+  /** Carries the reasoning state. Null for a client that need not bring it back. */
+  reasoning: AnswerReasoning | null
   /** True when the client wants to see the thoughts. */
   showsThoughts: boolean
 }
@@ -47,19 +51,27 @@ interface Slot {
   extra: Fields | null
 }
 
+/** A call that is whole, with its arguments as JSON. */
+interface MadeCall extends Pick<Slot, 'id' | 'name' | 'extra'> {
+  args: string
+}
+
 /** Creates an answer without parts. */
-export function createGeminiAnswer({ nameOf, seal, showsThoughts }: AnswerTerms): GeminiAnswer {
+export function createGeminiAnswer({ nameOf, reasoning, showsThoughts }: AnswerTerms): GeminiAnswer {
   const state = createStateReader()
+  const states: ReasoningState[] = []
   const slots: Slot[] = []
   const cited: Citation[] = []
   let finish: string | null = null
   let isRefusal = false
 
   function signature(calls: Readonly<Record<string, Fields>> = {}): Fields {
-    if (seal === null) return {}
+    if (reasoning === null) return {}
     const taken = state.take()
     if (taken === null && Object.keys(calls).length === 0) return {}
-    const sealed = seal({ ...(taken ?? NO_STATE), calls })
+    const whole = { ...(taken ?? NO_STATE), calls }
+    states.push(whole)
+    const sealed = reasoning.seal(whole)
     return sealed === '' ? {} : { thoughtSignature: toBase64(sealed) }
   }
 
@@ -74,13 +86,23 @@ export function createGeminiAnswer({ nameOf, seal, showsThoughts }: AnswerTerms)
     slot.extra = piece.extra ?? slot.extra
   }
 
-  /** The part of a call. None for one that the end of the answer has cut off: nobody may run it. */
-  function toPart({ id: given, name, args, extra }: Slot): Fields[] {
+  /** A call. None for one that the end of the answer has cut off: nobody may run it. */
+  function toCall({ id, name, args, extra }: Slot): MadeCall[] {
     const text = args.written().trim() === '' ? '{}' : unwrapped(args.written())
     if (!isObject(parseJson(text))) return []
-    const id = given === '' ? itemId('call') : given
+    return [{ id: id === '' ? itemId('call') : id, name, args: text, extra }]
+  }
+
+  function toPart({ id, name, args, extra }: MadeCall): Fields {
     const sealed = signature(extra === null ? {} : { [id]: extra })
-    return [{ functionCall: { id, name: nameOf(name), args: writtenJson(text) }, ...sealed }]
+    return { functionCall: { id, name: nameOf(name), args: writtenJson(args) }, ...sealed }
+  }
+
+  /** Keeps what was sealed, by the first call. */
+  function keep([first]: readonly MadeCall[]): void {
+    if (first === undefined || states.length === 0) return
+    const { id, name, args } = first
+    reasoning?.keep(callMessage({ id, function: { name, arguments: args } }), joinStates(states))
   }
 
   return {
@@ -101,7 +123,9 @@ export function createGeminiAnswer({ nameOf, seal, showsThoughts }: AnswerTerms)
     calls: () => slots.map(({ name, args }) => ({ name, arguments: args.written() })),
     finish: () => finish,
     end() {
-      const parts = slots.flatMap(toPart)
+      const calls = slots.flatMap(toCall)
+      const parts = calls.map(toPart)
+      keep(calls)
       const reason = isRefusal ? 'SAFETY' : geminiFinish(finish)
       return { parts, finishReason: reason, ...(cited.length > 0 && { citationMetadata: sources(cited) }) }
     },

@@ -22,6 +22,11 @@ export function broughtSignatures({ contents }: Fields): string {
 
 /** Signature by which Google's API takes a call that another provider made (https://ai.google.dev/gemini-api/docs/thought-signatures). */
 const SKIPPED = 'skip_thought_signature_validator'
+/** Signatures with which clients say that they have none. */
+const NO_SIGNATURE: ReadonlySet<unknown> = new Set(['', SKIPPED, 'context_engineering_is_the_way_to_go'])
+
+/** Tells whether a part brings a signature back. */
+export const isSignature = (given: unknown): given is string => typeof given === 'string' && !NO_SIGNATURE.has(given)
 
 /** A Gemini request without signatures that Gazeway has sealed. Calls get one in their place. */
 export function withoutSeals(request: Fields, note: Note): Fields {

@@ -22,7 +22,8 @@ const READ: ReadonlySet<string> = new Set([
  *
  * @param request with the names of Google's reference (`namedAsDocumented`)
  * @param note notes what was dropped
- * @param open opens the reasoning state that signatures bring back; others are dropped
+ * @param thoughts.open opens the reasoning state that signatures bring back; others are dropped
+ * @param thoughts.kept finds the state of answers that came without signatures, by their first call in chat
  * @param model id at the upstream
  * @param takes forms beyond the common one that the upstream takes
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
@@ -30,7 +31,7 @@ const READ: ReadonlySet<string> = new Set([
 export function toChatFromGemini(
   request: Fields,
   note: Note = UNNOTED,
-  open: Thoughts['open'] = UNOPENED,
+  thoughts: Omit<Thoughts, 'note'> = { open: UNOPENED },
   model = '',
   { fileUrls = false }: Takes = {},
 ): ChatRequest {
@@ -38,7 +39,7 @@ export function toChatFromGemini(
   if ((request.cachedContent ?? null) !== null)
     throw unsupported('cachedContent', 'this upstream does not have what is cached at Google; send it in contents')
   const chat: Fields = {
-    messages: toChatMessages(request, { note, open, takesUrls: fileUrls }),
+    messages: toChatMessages(request, { ...thoughts, note, takesUrls: fileUrls }),
     ...chatSettings(request, model, note),
     ...chatTools(request, note),
   }

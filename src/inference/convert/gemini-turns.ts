@@ -7,6 +7,7 @@ import { type Note, noteUnread } from './changes.ts'
 import { exactJson } from './exact-json.ts'
 import { type CallPairs, createCallPairs } from './gemini-calls.ts'
 import { kindOf, PART, toPart } from './gemini-parts.ts'
+import { isSignature } from './gemini-signatures.ts'
 import { chatFunctionName } from './gemini-tools.ts'
 import { compact } from './messages-content.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
@@ -23,12 +24,6 @@ const RESULT: ReadonlySet<string> = new Set(['id', 'name', 'response', 'parts'])
 
 /** Terms of the conversion of a conversation. */
 export type TurnTerms = Thoughts & { takesUrls: boolean }
-
-/** Signature with which clients say that they have none (https://ai.google.dev/gemini-api/docs/thought-signatures). */
-const NO_SIGNATURE: ReadonlySet<unknown> = new Set([
-  'skip_thought_signature_validator',
-  'context_engineering_is_the_way_to_go',
-])
 
 /**
  * Converts the system instruction and the turns of a Gemini request to the messages of a chat. Results of functions come
@@ -78,15 +73,15 @@ function toTurn(content: Fields, index: number, pairs: CallPairs, terms: TurnTer
 }
 
 /** Converts an answer, its text and its calls, to one message. Empty when it has thoughts alone. */
-function toAssistant(parts: Fields[], turn: number, pairs: CallPairs, { note, open }: TurnTerms): ChatMessage[] {
+function toAssistant(parts: Fields[], turn: number, pairs: CallPairs, { note, open, kept }: TurnTerms): ChatMessage[] {
   let text = ''
   const states: ReasoningState[] = []
   const calls: Call[] = []
 
   /** Opens the state that a part brings back, of its call where it is one. */
   function bring(part: Fields, path: string, callId: string | null): void {
-    const signature = read.optionalText(part.thoughtSignature, `${path}.thoughtSignature`) ?? ''
-    if (signature === '' || NO_SIGNATURE.has(signature)) return
+    const signature = read.optionalText(part.thoughtSignature, `${path}.thoughtSignature`)
+    if (!isSignature(signature)) return
     const state = open(fromBase64(signature))
     if (state === null) note(`${path}.thoughtSignature`, 'dropped')
     else states.push(callId === null ? state : ofCall(state, callId))
@@ -111,6 +106,9 @@ function toAssistant(parts: Fields[], turn: number, pairs: CallPairs, { note, op
     } else throw unsupported(`${path}.${kind}`, `chat completions has no counterpart of ${kind} in an earlier answer`)
   }
   if (text === '' && calls.length === 0) return []
+  const [first] = calls
+  const alone = states.length === 0 && first !== undefined ? kept?.({ ...first }) : null
+  if (alone) states.push(alone)
   const content = text === '' ? null : text
   const said: ChatMessage = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) }
   return [states.length === 0 ? said : putBack(said, joinStates(states))]

@@ -14,7 +14,10 @@ export const UNSEALED: SealState = () => ''
 export interface Thoughts {
   /** Opens the reasoning state of an earlier answer. Null for one that does not belong to this upstream. */
   open: CallReasoning['open']
-  /** Finds the reasoning state that was kept for a call of a Response which came back without it. Null without one. */
+  /**
+   * Finds the reasoning state that was kept for a call which came back without it: an item of a Response, or a call as chat
+   * completions has it. Null without one.
+   */
   kept?(call: Fields): ReasoningState | null
   /** Notes reasoning that is dropped. */
   note: Note

@@ -4,6 +4,7 @@ import { GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
 import { refusalInGemini } from '../api/gemini-error.ts'
 import { retryAfterMs } from '../api/retry-after.ts'
 import { createGeminiStream, type GeminiReply, toGeminiReply } from '../convert/chat-to-gemini.ts'
+import { callMessage, geminiCallsAlone } from '../convert/gemini-calls-alone.ts'
 import { withWritten } from '../convert/gemini-json.ts'
 import { namedAsDocumented } from '../convert/gemini-names.ts'
 import { broughtSignatures } from '../convert/gemini-signatures.ts'
@@ -22,18 +23,20 @@ const toEvents = (replies: readonly GeminiReply[]): Buffer =>
   Buffer.from(replies.map((reply) => `data: ${withWritten(reply)}\n\n`).join(''))
 
 const converted = overChat({
-  request: (asked, { note, model, reasoning, takesFileUrls: fileUrls }) =>
-    toChatFromGemini(asked, note, reasoning.open, model, { fileUrls }),
+  request(asked, { note, model, reasoning, takesFileUrls: fileUrls }) {
+    const thoughts = { open: reasoning.open, kept: (call: Fields) => reasoning.kept(callMessage(call), null) }
+    return toChatFromGemini(asked, note, thoughts, model, { fileUrls })
+  },
   headers: (context, { headers }) => passedHeaders(headers, context),
   whole(completion, context) {
     const { provider, model, reasoning, stream } = context
-    const reply = toGeminiReply(completion, askedOf(context), { model, seal: reasoning.seal })
+    const reply = toGeminiReply(completion, askedOf(context), { model, reasoning })
     if (typeof reply === 'string') return badReply(provider, reply)
     return stream ? toEvents([reply]) : withWritten(reply)
   },
   stream(context) {
     const { provider, model, reasoning, requestId } = context
-    const reply = createGeminiStream(askedOf(context), { model, seal: reasoning.seal })
+    const reply = createGeminiStream(askedOf(context), { model, reasoning })
     return {
       begin: holdBeginning,
       convert(chunks) {
@@ -72,6 +75,7 @@ const fieldOf = (chatField: string): string => FIELDS.get(chatField.split('.')[0
 export const geminiOverChat: Passage = {
   ...converted,
   convert: (asked, terms) => converted.convert(namedAsDocumented(asked), terms),
+  answersIn: geminiCallsAlone,
   seals: (asked) => broughtSignatures(asked as Fields),
   // A message is not at the place of its content.
   fieldOf,
