@@ -118,11 +118,15 @@ describe('Requests of Google’s API to Google', () => {
   })
 
   it('end in an error where the stream breaks off, and in none where a prompt is blocked', async () => {
-    google.on({ pieces: [piece([{ text: 'A ' }])], breaksOff: true })
-    const recorded = nextRecord()
-    const broken = await post(`${path('streamGenerateContent', `google/${MODEL}`)}?alt=sse`, { contents: HELLO })
-    assert.match(await broken.text(), /"text":"A "[\s\S]*data: \{"error":\{"code":502/)
-    assert.equal((await recorded).status, 'error')
+    for (const part of [{ text: 'A ' }, { functionCall: { name: 'look', args: STOP } }]) {
+      google.on({ pieces: [piece([part])], breaksOff: true })
+      const recorded = nextRecord()
+      const broken = await post(`${path('streamGenerateContent', `google/${MODEL}`)}?alt=sse`, { contents: HELLO })
+      const [first, ...rest] = (await broken.text()).trim().split(/\r?\n\r?\n/)
+      assert.match(String(first), new RegExp(Object.keys(part).join()))
+      assert.match(rest.join(), /^data: \{"error":\{"code":502/)
+      assert.equal((await recorded).status, 'error')
+    }
     google.on({ pieces: [{ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 4 } }] })
     for (const method of ['generateContent', 'streamGenerateContent?alt=sse']) {
       const recorded = nextRecord()

@@ -279,4 +279,24 @@ describe('usage that is reported', () => {
     tap.push(Buffer.from(lines('{"choices":[{"delta":{},\n"finish_reason" : "stop"}]}')))
     assert.deepEqual(tap.ending(), { done: false, finished: true })
   })
+
+  it('is finished by a reason at its place, not by one in the arguments of a call', () => {
+    const words = { finishReason: 'STOP', finish_reason: 'stop', blockReason: 'SAFETY' }
+    const piece = (args: object, more: object = {}) =>
+      line({ candidates: [{ content: { parts: [{ functionCall: { name: 'note', args } }] }, ...more }] })
+    const called = (args: string) => ({ tool_calls: [{ index: 0, function: { arguments: args } }] })
+    const cases: [string, boolean][] = [
+      [piece({ ...words, candidates: [words], choices: [words], promptFeedback: words }), false],
+      [line({ choices: [{ delta: called(JSON.stringify(words)) }] }), false],
+      [line({ choices: [{ delta: {}, finish_reason: '' }] }), false],
+      [piece(words) + piece({}, { finishReason: 'STOP' }), true],
+      [line({ promptFeedback: { blockReason: 'SAFETY' } }), true],
+      [line({ choices: [{ delta: called(JSON.stringify(words)), finish_reason: 'tool_calls' }] }), true],
+    ]
+    for (const [events, finished] of cases) {
+      const tap = newTap()
+      tap.push(Buffer.from(events))
+      assert.equal(tap.ending().finished, finished, events)
+    }
+  })
 })

@@ -1,4 +1,5 @@
 import { cut } from '../../text/cut.ts'
+import { fieldsOrNone, isText, objectsOrNone } from '../../text/lenient-reader.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
 import { FAILED_FINISHES } from '../api/finish-reason.ts'
 import { ReportedError } from '../api/reported-error.ts'
@@ -15,7 +16,7 @@ const GAP = String.raw`(?:\s|data:)*`
 const TELLING = new RegExp(
   `"(?:${FAILED_FINISHES.join('|')})"|"usage(?:Metadata)?"${GAP}:${GAP}\\{|${NAMES_CHAT_TOOLS}`,
 )
-/** Some providers send an empty one with each chunk. */
+/** Matches events that may finish an answer. Some providers send an empty one with each chunk. */
 const FINISHED = new RegExp(`"(?:finish_?[rR]eason|blockReason)"${GAP}:${GAP}"[^"]`)
 /** Matches events that contain a whole Response. It repeats the request and adds no output. */
 const ECHO = new RegExp(`"type"${GAP}:${GAP}"response\\.(?:created|queued|in_progress|completed|incomplete|failed)"`)
@@ -90,7 +91,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
     if (ECHO.test(text)) for (const event of splitEvents(whole).filter(isSaid)) kept.add(event)
     else kept.add(whole)
     done ||= DONE.test(text)
-    finished ||= FINISHED.test(text)
+    finished ||= FINISHED.test(text) && splitEvents(whole).some(isFinish)
     if (!TELLING.test(text)) return whole
     const passed = splitEvents(whole).flatMap((event) => readTelling(event) ?? [])
     return passed.length === 0 ? null : Buffer.concat(passed)
@@ -150,6 +151,15 @@ function dropMark(): (bytes: Buffer) => Buffer {
 
 /** Decodes bytes so that ASCII is kept: the fastest form to search for markers. */
 const asciiOf = (bytes: Buffer): string => bytes.toString('latin1')
+
+/** Tells whether an event finishes an answer. Arguments of a call may have fields of the same names. */
+function isFinish(event: Buffer): boolean {
+  const { choices, candidates, promptFeedback } = fieldsOrNone(eventData(event))
+  return (
+    isText(fieldsOrNone(promptFeedback).blockReason) ||
+    [choices, candidates].flatMap(objectsOrNone).some((of) => isText(of.finish_reason) || isText(of.finishReason))
+  )
+}
 
 const isSaid = (event: Buffer): boolean => !ECHO.test(asciiOf(event))
 
