@@ -14,7 +14,7 @@ const REPLAYED_HEADERS = ['content-type', 'x-gazeway-call-id', 'x-gazeway-route'
  * Relays a model call to its client. With an `Idempotency-Key`, only one request goes to the upstream: the same key and
  * body get the first reply again.
  *
- * @param request.path path of the endpoint
+ * @param request.path path of the endpoint, with the part of the query that goes to the upstream
  * @param request.text body as sent by the client
  * @param relay sends the request to the upstream, and its reply to the receiver
  * @throws GazewayError as `relay` and `createIdempotency`; `validation_failed` for a stream with a key

@@ -24,8 +24,8 @@ interface KeyedRequest {
 }
 
 /**
- * Answers a POST that creates or charges, or a DELETE that returns money. With an `Idempotency-Key`, the same key and
- * body get the first answer again.
+ * Answers a POST that creates or charges, or a DELETE that returns money. With an `Idempotency-Key`, the same key,
+ * query and body get the first answer again.
  *
  * @param work gets a function that stores its answer; undefined when no answer is stored
  * @throws GazewayError as `createIdempotency`
@@ -41,7 +41,7 @@ export async function idempotent(
     const { status, body, headers } = await work()
     return c.json(body, status as ContentfulStatusCode, headers)
   }
-  const route = `${c.req.method} ${c.req.path}`
+  const route = `${c.req.method} ${c.req.path}${new URL(c.req.url).search}`
   const request = { scope, key, route, body: text, requestId: c.get('requestId'), whereLost }
   const { reply, replayed } = await idempotency.run(request, async (keep) =>
     asText(await work((trx, made) => keep(trx, asText(made)))),

@@ -29,7 +29,7 @@ export interface KeyedRequest {
   scope: string
   /** The `Idempotency-Key` header. */
   key: string
-  /** Method and path. */
+  /** Method, and path with the query. */
   route: string
   /** Request body as sent. */
   body: string | Uint8Array

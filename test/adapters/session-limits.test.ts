@@ -304,6 +304,8 @@ describe('an admin', () => {
       const reply = await post(path, running.admin, { raise_usd: 1 }, once)
       assert.equal(((await reply.json()) as { raised: { usd: number } }).raised.usd, 1, times)
     }
+    const others = await post('/api/coding-sessions/rich/resume?key=other', running.admin, { raise_usd: 1 }, once)
+    assert.deepEqual([others.status, (await errorIn(others)).code], [422, 'idempotency_key_reused'])
     const [missing, ambiguous] = [await raise('nobody', {}), await raise('poor', {})]
     assert.deepEqual([missing.status, ambiguous.status], [404, 409])
   })

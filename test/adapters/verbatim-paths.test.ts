@@ -232,6 +232,8 @@ describe('a passed path that asks a model', () => {
       const reply = await ask('POST', '/v1/embeddings', key, { model: 'm', input: 'x' }, once)
       assert.deepEqual([reply.status, reply.headers.get('idempotent-replayed')], [200, replayed])
     }
+    const other = await ask('POST', '/v1/embeddings?version=2', key, { model: 'm', input: 'x' }, once)
+    assert.equal(other.status, 422)
     assert.equal(upstream.received.length, 1)
     const spoken = await ask('POST', '/v1/audio/speech', key, { model: 'm', input: 'x', voice: 'y' }, once)
     assert.equal(spoken.status, 422)

@@ -65,7 +65,7 @@ async function passed(c: FrameContext, route: VerbatimPath, call: CallVerbatim, 
     refuseKeyed(incoming, route)
     return call(asked, receiverOf(arrival, gateway.upstream.provider.timeoutMs), context)
   }
-  const once = { path: `/v1${route.path}`, text: body.text, stream: body.json.stream === true }
+  const once = { path: `/v1${target}`, text: body.text, stream: body.json.stream === true }
   await relayOnce(arrival, gateway, once, (receiver) => call(asked, receiver, context))
 }
 
