@@ -1,7 +1,7 @@
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { type Identity, requireScope, WalletAddress } from '../../src/identity/keys.ts'
-import { bearerToken, keyOf } from '../web/frame.ts'
+import { keyOf } from '../web/frame.ts'
 import type { FrameContext } from '../web/frame-context.ts'
 
 /** Finds the valid key of a request that may use the platform. Null for any other request, which may pay instead. */
@@ -18,15 +18,15 @@ export async function keyHolder(c: FrameContext, { keys }: Pick<Gateway, 'keys'>
 }
 
 /**
- * Finds the identity that the `caller_id` of a metered call names. An API key proves itself, with or without a bearer
- * key. A wallet address is proven by the bearer key that it is bound to. Errors leave the `caller_id` out, because it
- * may be part of a key.
+ * Finds the identity that the `caller_id` of a metered call names. An API key proves itself, with or without the key of the
+ * request. A wallet address is proven by the request's key, to which it is bound. Errors leave the `caller_id` out,
+ * because it may be part of a key.
  *
  * @throws GazewayError `insufficient_scope` for a key without the scope `platform`; `invalid_api_key` for anything else
  */
 export async function callerNamed(callerId: string, c: FrameContext, { keys }: Gateway): Promise<Identity> {
   const wallet = WalletAddress.safeParse(callerId)
-  const token = wallet.success ? bearerToken(c.env.incoming.headers.authorization) : callerId
+  const token = wallet.success ? keyOf(c.env.incoming.headers, c.req.path) : callerId
   const identity = await keys.authenticate(token).catch(nameParam)
   requireScope(identity, 'platform')
   if (wallet.success && identity.wallet !== wallet.data) {

@@ -8,6 +8,7 @@ import { geminiEndpoint, geminiModel, isGeminiPath } from '../../src/inference/a
 import { sessionOf } from '../../src/inference/session/session.ts'
 import { askedModel } from './asked-model.ts'
 import { addressOf } from './client-address.ts'
+import { keyOf } from './frame.ts'
 
 /** Statuses that refuse a caller: no key, no money, no permission, too many requests. */
 const REFUSING = new Set([401, 402, 403, 429])
@@ -54,17 +55,19 @@ export type OnRefused = (error: GazewayError, request: FailedRequest) => void | 
 export function refusedCalls({ noteRefusal }: Pick<Gateway, 'noteRefusal'>, surface: Surface): OnRefused {
   return (error, { incoming, path, callerId }) => {
     if (!refusesCaller(error)) return
-    if (error.code === 'payment_required' && incoming.headers.authorization === undefined) return
+    const { headers } = incoming
+    const isOffer = error.code === 'payment_required' && headers.authorization === undefined
+    if (isOffer && keyOf(headers, path) === null) return
     const called = callPath(path)
     if (called === null) return
     const requestedModel = async () => geminiModel(path) ?? (await askedModel(incoming, callerId))
-    const session = sessionOf(incoming.headers)
+    const session = sessionOf(headers)
     return noteRefusal({
       surface,
       callerId,
       address: addressOf(incoming),
       session,
-      tags: tagsIn(incoming.headers['x-gazeway-tags']),
+      tags: tagsIn(headers['x-gazeway-tags']),
       path: called,
       requestedModel,
       error,

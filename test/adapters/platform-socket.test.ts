@@ -73,6 +73,11 @@ describe('the agent socket', () => {
         const client = await connectWithKey(running, key)
         assert.deepEqual([client.ready.type, client.ready.role], ['ready', role])
         await close(client)
+        const other = await openSocket(running.url, { headers: { 'x-gazeway-key': key } })
+        // Without a key, it is refused.
+        other.send({ type: 'ping' })
+        assert.equal((await other.next()).role, role)
+        await close(other)
       }
     })
 

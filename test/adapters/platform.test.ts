@@ -509,8 +509,10 @@ describe('the platform', () => {
       const { key, record } = await running.gateway.keys.create({ name: 'w', scopes: ['platform'], wallet: WALLET })
       for (const caller_id of [WALLET, WALLET.toLowerCase()])
         assert.equal((await call({ ...CALL, caller_id }, key)).status, 200)
+      const init = { key: null, headers: { 'x-gazeway-key': key }, body: { ...CALL, caller_id: WALLET } }
+      assert.equal((await ask(running, 'POST', '/api/wallet/metered/call', init)).status, 200)
       const usage = (await (await get('/api/wallet/metered/usage', key)).json()) as Json
-      assert.deepEqual([usage.total, usage.items[0].caller_id], [2, record.id])
+      assert.deepEqual([usage.total, usage.items[0].caller_id], [3, record.id])
     })
 
     it('answers 401 to callers that prove nothing, and does not repeat them', async () => {

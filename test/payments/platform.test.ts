@@ -166,11 +166,17 @@ describe('a platform that takes payments', () => {
     const body = JSON.stringify({ caller_id: `0x${'c3'.repeat(20)}`, amount_usd: 2, reference: 'cash' })
     const { key: admin } = await gateway.keys.create({ name: 'admin', scopes: ['admin'] })
     const { key: other } = await gateway.keys.create({ name: 'other', scopes: ['platform'] })
-    const deposit = async (key: string) => {
-      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+    const deposit = async (name: string, key: string) => {
+      const headers = { 'content-type': 'application/json', [name]: key }
       return (await fetch(url, { method: 'POST', headers, body })).status
     }
-    assert.deepEqual([await deposit(admin), await deposit(other), await deposit('gzw_none')], [200, 403, 401])
+    for (const [name, scheme] of [
+      ['authorization', 'Bearer '],
+      ['x-gazeway-key', ''],
+    ] as const) {
+      const statuses = [admin, other, 'gzw_none'].map((key) => deposit(name, scheme + key))
+      assert.deepEqual(await Promise.all(statuses), [200, 403, 401], name)
+    }
   })
 
   it('passes a paid request on to the gateway, in the name of the wallet that paid', async () => {
@@ -357,6 +363,9 @@ describe('a platform that takes payments', () => {
       })
     const challenge = await call(payer.address)
     assert.equal(challenge.status, 402)
+    const { key } = await gateway.keys.create({ name: 'of another wallet', scopes: ['platform'] })
+    const keyed = await call(payer.address, { 'x-gazeway-key': key })
+    assert.equal(keyed.status, 401, 'a key pays for itself, however it is sent')
     const authorization = await client().createCredential(challenge)
     const stranger = await call('0x00000000000000000000000000000000000000aa', { authorization })
     assert.equal(stranger.status, 402, 'a payment for one wallet opens no other')
@@ -459,6 +468,18 @@ describe('a platform that takes payments', () => {
       assert.equal(await left(), paid)
       assert.equal((await send('right', CALL, credential)).status, 200, 'the credential was not used up')
     })
+  })
+
+  it('notes a call with a wrong key as refused, however the key is sent, and an offer to nobody as none', async () => {
+    const path = '/v1/embeddings'
+    for (const sent of [{}, { 'x-gazeway-key': 'gzw_none' }, { authorization: 'Bearer gzw_none' }]) {
+      const headers = { 'content-type': 'application/json', ...sent }
+      const init = { method: 'POST', headers, body: '{"model":"m","input":"x"}' }
+      assert.equal((await fetch(listening.url + path, init)).status, 402)
+    }
+    await gateway.calls.flush()
+    const { items } = await gateway.calls.history({ limit: 100, status: 'refused' })
+    assert.equal(items.filter((call) => call.path === path).length, 2)
   })
 
   it('credits a deposit for a bound wallet to its key, and what that wallet pays for a call to itself', async () => {

@@ -1,7 +1,7 @@
 import type { Gateway } from '../../../src/gateway.ts'
 import { type Identity, identityWithoutKey, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Terms } from '../../../src/payments/payment.ts'
-import { bearerToken } from '../../web/frame.ts'
+import { keyOf } from '../../web/frame.ts'
 import type { FrameContext } from '../../web/frame-context.ts'
 import type { KeylessPayments } from './open-payments.ts'
 import { credentialId } from './paid-deposit.ts'
@@ -37,8 +37,9 @@ export function paidCall(
   { gateway, payments }: { gateway: Gateway; payments: KeylessPayments | null },
 ): PaidCall | null {
   const { data: wallet } = WalletAddress.safeParse(caller_id)
-  const { authorization } = c.env.incoming.headers
-  if (!payments || wallet === undefined || bearerToken(authorization) !== null) return null
+  const { headers } = c.env.incoming
+  const { authorization } = headers
+  if (!payments || wallet === undefined || keyOf(headers, c.req.path) !== null) return null
 
   /**
    * Terms of the challenge: the highest possible cost of the call. The balance of the wallet is ignored, because it is

@@ -5,7 +5,7 @@ import { type Identity, identityWithoutKey, requireScope } from '../../../src/id
 import { referenceOf } from '../../../src/payments/crediting.ts'
 import { type Micros, toMicros, toUsd } from '../../../src/text/money.ts'
 import type { Deposit, DepositReceipt } from '../../../src/wallet/wallet.ts'
-import { bearerToken } from '../../web/frame.ts'
+import { keyOf } from '../../web/frame.ts'
 import type { FrameContext } from '../../web/frame-context.ts'
 import type { KeylessPayments } from './open-payments.ts'
 import { takePayment } from './payment-gate.ts'
@@ -32,7 +32,7 @@ export async function depositor(
   { gateway: { keys, wallet }, payments }: PaidDepositDeps,
   { caller_id, amount_usd }: Pick<Deposit, 'caller_id' | 'amount_usd'>,
 ): Promise<Identity> {
-  const token = bearerToken(c.env.incoming.headers.authorization)
+  const token = keyOf(c.env.incoming.headers, c.req.path)
   if (token === null) {
     payments.countKeyless(c)
     requireEnough(amount_usd, payments.leastDeposit)

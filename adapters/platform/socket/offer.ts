@@ -4,7 +4,7 @@ import { GazewayError } from '../../../src/errors.ts'
 import { SessionId } from '../../../src/sessions/session.ts'
 import { parseInput } from '../../../src/wire/validation.ts'
 import { addressOf } from '../../web/client-address.ts'
-import { bearerToken } from '../../web/frame.ts'
+import { keyOf } from '../../web/frame.ts'
 import { checkHost, type HostRules } from '../../web/hosts.ts'
 import { ownKeyOf, ownKeyUnused } from '../../web/own-key.ts'
 import { reachedAt } from '../../web/reached-at.ts'
@@ -50,7 +50,7 @@ export function readOffer(incoming: IncomingMessage, hosts: HostRules): Offer {
   const { session_id } = parseInput(Named, { session_id: new URLSearchParams(query).get('session_id') })
   return {
     ticket: offeredTicket(headers['sec-websocket-protocol']),
-    key: bearerToken(headers.authorization),
+    key: keyOf(headers, SOCKET_PATH),
     sessionId: session_id,
     reachedAt: reachedAt(headers),
     remote: addressOf(incoming) ?? '',
