@@ -7,11 +7,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { processKeys } from '../../src/inference/clouds/aws-process.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { scriptArgs } from '../doubles/script.ts'
 import { chunks, sse } from '../doubles/upstream.ts'
@@ -279,11 +282,32 @@ describe('a place that starts a process', () => {
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   )
 
-  it('is where git is run, and nowhere else: a new one needs a case above', () => {
+  it('runs the command of an AWS profile at home, never in the opened folder', {
+    skip: process.platform === 'win32',
+  }, async () => {
+    const command = `printf '{"Version":1,"AccessKeyId":"%s","SecretAccessKey":"s"}' "$(pwd -P)"`
+    const profile = `[default]\ncredential_process = ${command}\n`
+    const keys = await processKeys('default', profile, { AWS_CONFIG_FILE: '/nowhere' })
+    assert.equal(keys?.AccessKeyId, realpathSync(homedir()))
+  })
+
+  it('starts the command of connect from the search path, never from the opened folder', async () => {
+    const place = hostilePlace()
+    const { code, stderr } = await run(place, ['connect', 'claude-code', '--', 'npm'], { PATH: place.bin })
+    assert.equal(code, 127, stderr)
+    assert.match(stderr, /npm was not started \(ENOENT\)/)
+    assert.deepEqual(place.sprung(), [])
+  })
+
+  it('is where these are run, and nowhere else: a new one needs a case above', () => {
     const starting = sources.filter(
       (file) => /\.tsx?$/.test(file) && /['"](?:node:)?(?:child_process|cluster)['"]/.test(readFileSync(file, 'utf8')),
     )
-    assert.deepEqual(starting, ['src/context/git-command.ts'])
+    assert.deepEqual(starting.sort(), [
+      'adapters/command/connect-run.ts',
+      'src/context/git-command.ts',
+      'src/inference/clouds/aws-process.ts',
+    ])
   })
 
   it('names no package that is looked for in the opened project', () => {

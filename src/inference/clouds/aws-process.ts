@@ -36,11 +36,11 @@ export async function processKeys(
   if (command === undefined) return null
   const failed = (why: string, cause?: unknown) =>
     new GazewayError('upstream_not_configured', `The credential_process of the profile ${profile} ${why}.`, { cause })
-  const { stdout } = await run(command, { timeout: PATIENCE_MS, windowsHide: true }).catch(
-    (error: { code?: unknown }) => {
-      throw failed(typeof error.code === 'number' ? `ended with code ${error.code}` : 'could not be run')
-    },
-  )
+  // Not in the folder that an assistant has open, where its repository may hold a program of that name.
+  const place = { cwd: homedir(), timeout: PATIENCE_MS, windowsHide: true }
+  const { stdout } = await run(command, place).catch((error: { code?: unknown }) => {
+    throw failed(typeof error.code === 'number' ? `ended with code ${error.code}` : 'could not be run')
+  })
   const said = parseJson(stdout)
   if (!isObject(said) || said.Version !== 1) throw failed('printed no JSON of version 1')
   if (!isText(said.AccessKeyId) || !isText(said.SecretAccessKey)) throw failed('printed no keys')
