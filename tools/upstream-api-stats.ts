@@ -15,9 +15,8 @@ export const upstreamApiStats = defineTool({
   name: 'gateway_upstream_api_stats',
   title: 'Sum up upstream calls',
   description:
-    'Sums of the calls to the model provider: errors, tokens, cost, cache hits, latency. Use it for "what did this ' +
-    'branch cost" or "which model is slow"; for single calls use gateway_upstream_api_history. ' +
-    'Example: group_by "day".',
+    'Sums of calls to the provider: "what did this branch cost", "which model is slow"; for single calls use ' +
+    'gateway_upstream_api_history. Example: group_by "day".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject(StatsQuery.shape),
   output: CallStats.extend({

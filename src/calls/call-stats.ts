@@ -20,9 +20,7 @@ const ROWS_AT_ONCE = 500
 export const CallSums = z.object({
   calls: z.int(),
   errors: z.int(),
-  refused: z
-    .int()
-    .describe('Calls refused before an upstream, for the key, money, permissions or limits of their caller'),
+  refused: z.int().describe('Calls refused for the key, money, permissions or limits of their caller'),
   error_rate: z.number().describe('Share of errors among calls that were not refused, 0–1'),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
@@ -38,7 +36,7 @@ export const CallStats = z.object({
   totals: CallSums,
   groups: z.array(
     CallSums.extend({
-      key: z.string().describe('The value that the calls are grouped by; empty for none'),
+      key: z.string().describe('Value of group_by; empty for none'),
       caller_id: z.string().optional().describe('Key or wallet of a session; empty for none'),
     }),
   ),
