@@ -39,7 +39,7 @@ const line = (longest: number) =>
     .max(longest)
     .regex(/^\P{Cc}+$/u)
 
-/** What is known of a session from here on. An omitted field is as it was before. */
+/** Facts about a session from now on. An omitted field keeps its value. */
 export const SessionFacts = z.strictObject({
   repository: Repository.optional().describe(
     `Remote without credentials, of at most ${LONGEST_REPOSITORY} characters; root:SHA of the first commit without one.`,

@@ -26,7 +26,7 @@ export const LimitsOfSession = z.object({
   stopped_by: SessionState.shape.stopped_by,
 })
 
-/** What an admin adds to the limits of a session that goes on. */
+/** Amounts that an admin adds to the limits of a resumed session. */
 export const Resumption = z.strictObject({
   raise_usd: AmountAboveZero.optional().describe('USD added to session_usd'),
   raise_calls: z.int().min(1).max(1_000_000).optional().describe('Calls added to session_calls'),

@@ -22,7 +22,7 @@ export interface LateReply {
   end(): Buffer | string | undefined
   /** Event of a reply that did not come. */
   fail(error: GazewayError): Buffer | string
-  /** Error that the client is told of. Null without one. */
+  /** Error that the client gets. Null without one. */
   reported(): GazewayError | null
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { section } from './section.ts'
 
-/** Settings of what is told of the sessions of coding agents. */
+/** Settings of the sessions of coding agents. */
 export const sessionsSection = section(() => ({
   send_paths: z
     .boolean()
