@@ -44,6 +44,12 @@ const BARS = {
   SQLite: { 'with budgets and rate limits': { times: 0.85, addedMs: 0.1 }, metered: { times: 0.4, addedMs: 0.8 } },
   PostgreSQL: { 'with budgets and rate limits': { times: 0.85, addedMs: 0.1 }, metered: { times: 0.1, addedMs: null } },
 } as const
+/** What an agent says of its session, as Claude Code sends it. */
+const SESSION = { 'x-claude-code-session-id': '5f0c7a52-9a4e-4f0e-8d57-0c1f6a3f3b11' }
+/** Keys that are also measured with calls of a session. */
+const OF_SESSIONS = ['without limits', 'with budgets and rate limits'] as const
+/** Least throughput of calls of a session, as a multiple of the same key's calls that say none. */
+const SESSION_TIMES = 0.98
 /** Least throughput of a metered key on SQLite, as a multiple of Portkey's. */
 const PORTKEY_TIMES = 2.5
 
@@ -81,6 +87,7 @@ async function measureEngine(
     Portkey: targetOf(portkey, keys['without limits'], portkeyHeaders(upstream)),
     metered: targetOf(gazeway, keys.metered),
   }
+  for (const name of OF_SESSIONS) targets[inSession(name)] = withHeaders(targets[name] as Target, SESSION)
   const perSecond = await loadInTurns(targets)
   const added: Record<string, number> = {}
   // In pairs: work that a metered call leaves behind would be counted as the time of whichever key comes next.
@@ -109,6 +116,14 @@ async function measureEngine(
       ...(bars.addedMs !== null && { bar: { atMost: bars.addedMs } }),
     })
   }
+  for (const name of OF_SESSIONS)
+    report.add({
+      what: what(inSession(name)),
+      unit: 'req/s',
+      figure: perSecond[inSession(name)] ?? 0,
+      against: { what: 'without a session', figure: perSecond[name] ?? 0 },
+      bar: { atLeastTimes: SESSION_TIMES },
+    })
   report.add({
     what: what('that is metered'),
     unit: 'req/s',
@@ -138,6 +153,12 @@ async function startGazeway(where: readonly string[], upstream: Running): Promis
 function targetOf({ pid, port }: Running, key: string, headers: Record<string, string> = {}): Target {
   const url = `http://127.0.0.1:${port}/v1/chat/completions`
   return { pid, url, headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers } }
+}
+
+const inSession = (name: string) => `${name}, in a session`
+
+function withHeaders(target: Target, headers: Record<string, string>): Target {
+  return { ...target, headers: { ...target.headers, ...headers } }
 }
 
 /** Requests per second of each target, the median of rounds in turns, every other one backwards. */
