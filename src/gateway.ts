@@ -29,6 +29,7 @@ import { reviewSweeps } from './review/retention.ts'
 import { createReviewVerifier } from './review/review-verifier.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
+import { gatewayKeys } from './signing/gateway-keys.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
 import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
@@ -134,7 +135,10 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const memory = remote?.memory ?? local.memory
   const metering = liveMetering(base, { billing, countTokens, upstreams })
   const gaze = liveGaze(base, upstream)
-  const verifier = createReviewVerifier(gaze.verifier, () => config.current().config.gaze.max_age_seconds)
+  const verifier = createReviewVerifier(gaze.verifier, {
+    maxAgeSeconds: () => config.current().config.gaze.max_age_seconds,
+    keys: () => gatewayKeys(config.current().dataDir, now()),
+  })
   const chain = liveChain(base)
   const { settlements } = chain
   const escrows = liveEscrows(base, { limitsOf: limitsToSpend, settlements, verifier })

@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto'
 import { type AllowedSigner, matchesPatterns, signerFault } from '../signing/allowed-signers.ts'
-import { payloadOf, signedBytes } from '../signing/envelope.ts'
+import { signedBytes } from '../signing/envelope.ts'
 import { OBSERVER_NAMESPACE } from '../signing/gateway-keys.ts'
 import { isSignedBy } from '../signing/ssh-key.ts'
 import { sshsigSigner } from '../signing/sshsig.ts'
 import { passkeyFault } from '../signing/webauthn.ts'
-import { parseJson } from '../text/json.ts'
+import { countersignatureOf } from './countersignature.ts'
 import type { Policy } from './policy.ts'
 import type { OpenedReceipt } from './receipt.ts'
-import { type Level, lowest, ObservationStatement } from './statement.ts'
+import { type Level, lowest } from './statement.ts'
 
 /** Namespace of reviewers' signatures: `ssh-keygen -Y sign -n gazeway-review`. */
 const REVIEW_NAMESPACE = 'gazeway-review'
@@ -104,20 +103,16 @@ function passkeyOf({ webauthn, payload, review }: OpenedReceipt, policy: Policy)
 }
 
 /** Reads the countersignature. Null without one that a trusted key made over this very receipt. */
-function observedBy({ observer, payload, review }: OpenedReceipt, policy: Policy): Observed | null {
-  const [plain] = observer?.signatures ?? []
-  if (observer === undefined || plain === undefined) return null
-  const content = payloadOf(observer)
-  const statement = ObservationStatement.safeParse(parseJson(content.toString()))
-  if (!statement.success) return null
-  const { subject, predicate } = statement.data
-  if (subject[0]?.digest.sha256 !== createHash('sha256').update(payload).digest('hex')) return null
-  const at = new Date(predicate.observed_at)
+function observedBy(receipt: OpenedReceipt, policy: Policy): Observed | null {
+  const found = countersignatureOf(receipt)
+  if (found === null) return null
+  const { level, observed_at } = found.observation
+  const at = new Date(observed_at)
+  const { id } = receipt.review.reviewer
   const trusted = policy.signers.filter(
     ({ principals, key }) =>
-      policy.observers.some((name) => name !== review.reviewer.id && matchesPatterns(principals, name)) &&
-      isSignedBy(key, signedBytes(content), Buffer.from(plain.sig, 'base64')),
+      policy.observers.some((name) => name !== id && matchesPatterns(principals, name)) && found.isBy(key),
   )
-  const found = trusted.length === 0 ? null : firstValid(trusted, policy, OBSERVER_NAMESPACE, at)
-  return found !== null && 'key' in found ? { level: predicate.level, at, key: found.key } : null
+  const valid = trusted.length === 0 ? null : firstValid(trusted, policy, OBSERVER_NAMESPACE, at)
+  return valid !== null && 'key' in valid ? { level, at, key: valid.key } : null
 }

@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { Check, GazeVerifier } from '../gaze/verification.ts'
+import type { GatewayKey } from '../signing/gateway-keys.ts'
 import type { Schema } from '../store/schema.ts'
 import { isObject } from '../text/json.ts'
+import { observedReview } from './observed-review.ts'
 import type { Change } from './part.ts'
-import { openReceipt } from './receipt.ts'
 import { changeOf } from './review-record.ts'
 import { reaches } from './statement.ts'
 import { ReviewDemand } from './task-review.ts'
@@ -17,9 +18,13 @@ const REVIEW_PREFIX = 'rev_'
  * used once.
  *
  * @param gaze verifies attestations
- * @param maxAgeSeconds greatest age of a review, read at each check
+ * @param terms.maxAgeSeconds greatest age of a review, read at each check
+ * @param terms.keys keys of this gateway, from its data folder: a review counts as one of them signed it
  */
-export function createReviewVerifier(gaze: GazeVerifier, maxAgeSeconds: () => number): GazeVerifier {
+export function createReviewVerifier(
+  gaze: GazeVerifier,
+  { maxAgeSeconds, keys }: { maxAgeSeconds: () => number; keys: () => Promise<readonly GatewayKey[]> },
+): GazeVerifier {
   return {
     async check(db, check) {
       const task = await db
@@ -29,7 +34,8 @@ export function createReviewVerifier(gaze: GazeVerifier, maxAgeSeconds: () => nu
         .executeTakeFirst()
       if (task?.status !== 'completed' || task.review === null) return gaze.check(db, check)
       const demand = ReviewDemand.parse(JSON.parse(task.review))
-      return shortcomings(db, check, { demand, result: task.result, maxAgeSeconds: maxAgeSeconds() })
+      const terms = { demand, result: task.result, maxAgeSeconds: maxAgeSeconds(), keys: await keys() }
+      return shortcomings(db, check, terms)
     },
 
     async use(trx, of) {
@@ -51,13 +57,24 @@ export function createReviewVerifier(gaze: GazeVerifier, maxAgeSeconds: () => nu
 async function shortcomings(
   db: Kysely<Schema>,
   { attestationId, taskId, evidence, at }: Check,
-  { demand, result, maxAgeSeconds }: { demand: ReviewDemand; result: string | null; maxAgeSeconds: number },
+  {
+    demand,
+    result,
+    maxAgeSeconds,
+    keys,
+  }: { demand: ReviewDemand; result: string | null; maxAgeSeconds: number; keys: readonly GatewayKey[] },
 ): Promise<string[]> {
   const row = await db.selectFrom('reviews').selectAll().where('id', '=', attestationId).executeTakeFirst()
   if (row === undefined)
     return ['This task takes a review of its result: send the id of one (rev_…) as attestation_id.']
   if (row.decided_at === null || row.receipt === null) return ['The review is not decided.']
-  const { coverage, decision, level } = openReceipt(JSON.parse(row.receipt), row.id).review
+  const review = observedReview(row, keys)
+  if (review === null)
+    return [
+      'The review in the store is not what a key of this gateway signed (signing-key.json in its data folder). Review the ' +
+        'result again, through this gateway.',
+    ]
+  const { coverage, decision, level } = review
   const found: string[] = []
   if (row.task_id !== taskId) found.push('The review is not bound to this task.')
   if (decision !== 'approve') found.push(`The review ended with ${decision}, not with approve.`)

@@ -128,7 +128,8 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
       }
       const review = reviewOf(content)
       const payload = receiptPayload(changeOf(row), review)
-      const observation = { review_id: id, level: review.level, observed_at: at.toISOString() }
+      const task = row.task_id !== null && { task: { id: row.task_id, reader: row.caller_id } }
+      const observation = { review_id: id, level: review.level, observed_at: at.toISOString(), ...task }
       const countersigned = await signed(observationPayload(payload, observation), observer)
       const receipt = { mediaType: RECEIPT_MEDIA_TYPE, envelope: unsigned(payload), observer: countersigned } as const
       await store.write(async (trx) => {

@@ -106,7 +106,15 @@ export const ObservationStatement = z.object({
   _type: z.literal(STATEMENT_TYPE),
   subject: z.array(z.object({ name: z.literal('receipt'), digest: z.object({ sha256: Sha256 }) })).length(1),
   predicateType: z.literal(OBSERVATION_TYPE),
-  predicate: z.object({ review_id: z.string(), level: Level, observed_at: z.iso.datetime() }),
+  predicate: z.object({
+    review_id: z.string(),
+    level: Level,
+    observed_at: z.iso.datetime(),
+    task: z
+      .object({ id: z.string(), reader: z.string().describe('id of the key that read') })
+      .optional()
+      .describe('for a review of a task’s result'),
+  }),
 })
 export type Observation = z.infer<typeof ObservationStatement>['predicate']
 

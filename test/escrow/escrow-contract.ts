@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import type { NewSettlement, Settlements } from '../../src/chain/settlements.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { type Caller, createEscrows, EscrowList } from '../../src/escrow/escrow.ts'
@@ -10,8 +10,12 @@ import { createTally } from '../../src/escrow/escrow-tally.ts'
 import { lockedRow, release } from '../../src/escrow/moves.ts'
 import { WalletAddress } from '../../src/identity/key.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
+import type { Receipt } from '../../src/review/receipt.ts'
 import { DecideReview, NewReview } from '../../src/review/review-record.ts'
 import { createReviews } from '../../src/review/reviews.ts'
+import type { Review } from '../../src/review/statement.ts'
+import { gatewayKeys } from '../../src/signing/gateway-keys.ts'
+import type { ReviewRow } from '../../src/store/tables/reviews-tables.ts'
 import type { Task } from '../../src/tasks/tasks.ts'
 import { readBalances } from '../../src/wallet/ledger/account-balances.ts'
 import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
@@ -28,6 +32,15 @@ async function completed(works: Works, payer: Caller, agent: Caller, task: objec
   const made = await works.create(payer, { reward_usd: 5, ...task })
   await works.claim(made, agent)
   return works.complete(made, agent)
+}
+
+const SIDE = { commit: 'a'.repeat(40), tree: 'b'.repeat(40) }
+
+/** A folder for the key that a gateway signs with. */
+function createDataDir(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gazeway-escrow-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
 }
 
 /** A chain that pays when the test says so. */
@@ -116,11 +129,11 @@ export function escrowContract(open: OpenStore): void {
     })
 
     it('of a task with a review is released by one of its result, and by nothing else', async (t) => {
-      const works = worksOn(await open(t))
+      const dataDir = createDataDir(t)
+      const keys = () => gatewayKeys(dataDir, works.clock.now())
+      const works: Works = worksOn(await open(t), { keys })
       const [payer, agent] = [await works.payer(10), await works.agent()]
       const { store, gaze, clock } = works
-      const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-escrow-'))
-      t.after(() => rmSync(dataDir, { recursive: true }))
       const reviews = createReviews({ store, gaze, dataDir: () => dataDir, now: clock.now })
       const [base, head] = [
         { commit: 'a'.repeat(40), tree: 'b'.repeat(40) },
@@ -166,6 +179,87 @@ export function escrowContract(open: OpenStore): void {
       await assert.rejects(works.release(payer, { escrow_id, attestation_id }), refused(/901 s old/))
       const released = await works.release(payer, { escrow_id, attestation_id: await reviewedBy(payer.id, {}) })
       assert.equal(released.status, 'released')
+      await works.audit()
+    })
+
+    it('of a task with a review is not released by a row of it that was edited in the store', async (t) => {
+      const [dataDir, otherDir] = [createDataDir(t), createDataDir(t)]
+      const works: Works = worksOn(await open(t), { keys: () => gatewayKeys(dataDir, works.clock.now()) })
+      const { store, gaze, clock } = works
+      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const [base, head] = [SIDE, { ...SIDE, commit: 'c'.repeat(40) }]
+      const made = await works.create(payer, { reward_usd: 5, review: { level: 'seen' } })
+      await works.claim(made, agent)
+      const task = await works.complete(made, agent, { result: { base: base.commit, head: head.commit } })
+      const escrow_id = task.escrow_id ?? ''
+
+      /** A review of ten lines, all seen or none, by the key of a gateway. */
+      async function reviewedBy(key: string, of: { isRead: boolean; by?: string; more?: object }) {
+        const reviews = createReviews({ store, gaze, dataDir: () => of.by ?? dataDir, now: clock.now })
+        const parts = hunksOf('a.ts', '', numbered(10))
+        const sent = { base, head, digest: 'e'.repeat(64), parts, task_id: made.id, ...of.more }
+        const { id } = await reviews.create(NewReview.parse(sent), key)
+        const env = { path: 'a.ts', line_start: 1, line_end: 10 }
+        const records = [{ at: clock.now().toISOString(), dwell_ms: 3000, source: 'ide' as const, env }]
+        clock.pass(10)
+        if (of.isRead) await reviews.addEvidence(id, records, key)
+        await reviews.decide(id, DecideReview.parse({ reviewer: 'ann@example.org', decision: 'approve' }), key)
+        return id
+      }
+      const rowOf = (id: string) =>
+        store.db.selectFrom('reviews').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+      const edit = (id: string, set: Partial<ReviewRow>) =>
+        store.db.updateTable('reviews').set(set).where('id', '=', id).execute()
+      /** A receipt whose predicate says something else. Signatures stay. */
+      const forged = (receipt: string | null, change: (review: Review) => void): string => {
+        const { envelope, ...rest } = JSON.parse(receipt ?? '') as Receipt
+        const statement = JSON.parse(Buffer.from(envelope.payload, 'base64').toString())
+        change(statement.predicate)
+        const payload = Buffer.from(JSON.stringify(statement)).toString('base64')
+        return JSON.stringify({ ...rest, envelope: { ...envelope, payload } })
+      }
+
+      const unread = await reviewedBy(payer.id, { isRead: false })
+      const read = await rowOf(await reviewedBy(payer.id, { isRead: true }))
+      const { receipt } = await rowOf(unread)
+      const edits: Record<string, Partial<ReviewRow>> = {
+        coverage: { receipt: forged(receipt, ({ coverage }) => Object.assign(coverage, { seen: 10 })) },
+        'coverage and level': {
+          receipt: forged(receipt, (review) =>
+            Object.assign(review, { level: 'plausible', coverage: { ...review.coverage, seen: 10 } }),
+          ),
+        },
+        evidence: { receipt: forged(receipt, ({ evidence }) => Object.assign(evidence, { coverage: 1 })) },
+        'the receipt of another review': { receipt: read.receipt },
+        'a receipt without a countersignature': {
+          receipt: JSON.stringify({ ...JSON.parse(receipt ?? ''), observer: undefined }),
+        },
+        'no receipt at all': { receipt: '{}' },
+      }
+      const release = (attestation_id: string) => works.release(payer, { escrow_id, attestation_id })
+      for (const [what, set] of Object.entries(edits)) {
+        await edit(unread, set)
+        await assert.rejects(release(unread), /not what a key of this/, what)
+      }
+      const own = await reviewedBy(agent.id, { isRead: true })
+      await edit(own, { caller_id: payer.id })
+      await assert.rejects(release(own), /not what a key of this/, 'the claimant’s review, made the payer’s')
+      const elsewhere = await reviewedBy(payer.id, {
+        isRead: true,
+        more: { head: { ...SIDE, commit: 'd'.repeat(40) } },
+      })
+      await edit(elsewhere, { change: read.change })
+      await assert.rejects(release(elsewhere), /not what a key of this/, 'a review of another change')
+      const unbound = await reviewedBy(payer.id, { isRead: true, more: { task_id: null } })
+      await edit(unbound, { task_id: made.id })
+      await assert.rejects(release(unbound), /not what a key of this/, 'a review of no task')
+      const foreign = await reviewedBy(payer.id, { isRead: true, by: otherDir })
+      await assert.rejects(release(foreign), /not what a key of this/, 'signed by another gateway')
+      clock.pass(901)
+      await edit(read.id, { decided_at: clock.now().toISOString() })
+      await assert.rejects(release(read.id), /not what a key of this/, 'an old review, made young')
+      assert.equal((await works.escrows.get(escrow_id)).status, 'locked')
+      assert.equal((await release(await reviewedBy(payer.id, { isRead: true }))).status, 'released')
       await works.audit()
     })
 

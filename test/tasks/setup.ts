@@ -6,6 +6,7 @@ import { type Caller, createEscrows, type Escrows, NewEscrow, Release } from '..
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import type { Scope } from '../../src/identity/key.ts'
 import { createReviewVerifier } from '../../src/review/review-verifier.ts'
+import type { GatewayKey } from '../../src/signing/gateway-keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { Claim, Completion, createTasks, NewTask, type Task, type Tasks } from '../../src/tasks/tasks.ts'
 import { createLimits } from '../../src/wallet/budget/limits.ts'
@@ -64,11 +65,18 @@ export const ADMIN = caller('key_environment', 'admin', 'platform')
 
 let seeds = 1
 
-export function worksOn(store: Store, { settlements = LEDGER }: { settlements?: Settlements } = {}): Works {
+/** @param of.keys keys of the gateway that observes reviews; it observes none by default */
+export function worksOn(
+  store: Store,
+  {
+    settlements = LEDGER,
+    keys = async () => [],
+  }: { settlements?: Settlements; keys?: () => Promise<readonly GatewayKey[]> } = {},
+): Works {
   const clock = createClock()
   const { now } = clock
   const gaze = createGaze({ store, config: GAZE, now })
-  const verifier = createReviewVerifier(gaze.verifier, () => GAZE.maxAgeSeconds)
+  const verifier = createReviewVerifier(gaze.verifier, { maxAgeSeconds: () => GAZE.maxAgeSeconds, keys })
   const escrows = createEscrows({
     store,
     now,
