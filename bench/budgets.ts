@@ -44,7 +44,7 @@ const BARS = {
   SQLite: { 'with budgets and rate limits': { times: 0.85, addedMs: 0.1 }, metered: { times: 0.4, addedMs: 0.8 } },
   PostgreSQL: { 'with budgets and rate limits': { times: 0.85, addedMs: 0.1 }, metered: { times: 0.1, addedMs: null } },
 } as const
-/** What an agent says of its session, as Claude Code sends it. */
+/** Header of a session, as Claude Code sends it. */
 const SESSION = { 'x-claude-code-session-id': '5f0c7a52-9a4e-4f0e-8d57-0c1f6a3f3b11' }
 /** Keys that are also measured with calls of a session. */
 const OF_SESSIONS = ['without limits', 'with budgets and rate limits'] as const
