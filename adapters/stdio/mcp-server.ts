@@ -1,11 +1,10 @@
-import { McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
+import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { cut } from '../../src/text/cut.ts'
 import type { CallTool } from './calls-in-flight.ts'
 import { carriedRoots, type RequestRoots } from './carried-roots.ts'
 import { listTools } from './catalog.ts'
-import type { ClientLog } from './client-log.ts'
 import { declaredRoots } from './declared-roots.ts'
 import { registerPrompts } from './prompts.ts'
 import { registerMemories } from './resources.ts'
@@ -18,25 +17,24 @@ const LISTED_MS = 50
 const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
 
 /**
- * Creates the server of one connection, for either protocol era. The eras differ in the source of roots and in the log
- * messages that the client gets.
+ * Creates the server of one connection, for either protocol era. The eras differ in the source of roots. Logs go to
+ * stderr alone: revision 2026-07-28 deprecates log messages over MCP.
  */
 export function createMcpServer(
   era: 'legacy' | 'modern',
   deps: {
     gateway: () => Promise<Gateway>
     callTool: CallTool
-    heard: ClientLog
     choice: ToolChoice
     /** Called once a list of the tools is sent. */
     onListed: () => void
   },
 ): McpServer {
-  const { gateway, callTool, heard, choice, onListed } = deps
+  const { gateway, callTool, choice, onListed } = deps
   const mcp = new McpServer(
     { name: 'gazeway', title: 'Gazeway', version: VERSION },
     {
-      capabilities: { logging: {}, tools: { listChanged: false } },
+      capabilities: { tools: { listChanged: false } },
       instructions: instructions(choice),
       cacheHints: {
         'tools/list': KEPT,
@@ -49,8 +47,6 @@ export function createMcpServer(
   const rootsOf = era === 'modern' ? carriedRoots : always(declaredRoots(mcp))
   if (choice.hasGroup('memory')) registerMemories(mcp, gateway, rootsOf)
   if (choice.hasGroup('context')) registerPrompts(mcp, gateway, rootsOf)
-  if (era === 'legacy')
-    heard.tellAll((level, data) => mcp.server.sendLoggingMessage({ level, logger: 'gazeway', data }))
 
   // McpServer's own handlers load every tool to list them. Their error for an invalid argument lacks the field and the
   // error code.
@@ -62,8 +58,7 @@ export function createMcpServer(
   mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     if (!choice.has(params.name)) throw unknownTool(params.name)
     const { roots, missing } = rootsOf(mcpReq)
-    const call = () => callTool(params, mcpReq, roots, () => missing() === null)
-    const result = await (era === 'modern' ? heard.telling(tellOf(mcpReq), call) : call())
+    const result = await callTool(params, mcpReq, roots, () => missing() === null)
     return (result.isError && missing()) || result
   })
   return mcp
@@ -78,12 +73,6 @@ const unknownTool = (name: string): ProtocolError =>
   )
 
 const always = (roots: () => Promise<readonly string[]>) => (): RequestRoots => ({ roots, missing: () => null })
-
-/** Sends log messages for a request, from the level that the request names. Sends none when it names no level. */
-const tellOf =
-  ({ log }: ServerContext['mcpReq']): Parameters<ClientLog['telling']>[0] =>
-  (level, data) =>
-    log(level, data, 'gazeway')
 
 const BEGINNING = `Gazeway gives you a second model, a memory that all of this person's assistants share, and a work context that knows
 where their attention has been.`

@@ -7,7 +7,6 @@ import type { Log } from '../../src/config/log.ts'
 import { keepCode } from '../../src/kept-code.ts'
 import { STOP_SIGNALS } from '../command/stop-signals.ts'
 import { createCallsInFlight } from './calls-in-flight.ts'
-import { createClientLog } from './client-log.ts'
 import { createMcpServer } from './mcp-server.ts'
 import { gatewayOpener } from './open-gateway.ts'
 import { toolChoice } from './tool-choice.ts'
@@ -26,9 +25,8 @@ const SHUTDOWN_MS = 10_000
  */
 export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () => void): Promise<void> {
   const choice = toolChoice(loaded.config.mcp)
-  const heard = createClientLog(log)
-  const gateway = gatewayOpener(loaded, heard.log)
-  const calls = createCallsInFlight({ loaded, log: heard.log, gateway })
+  const gateway = gatewayOpener(loaded, log)
+  const calls = createCallsInFlight({ loaded, log, gateway })
   const transport = stdioTransport(process.stdin, process.stdout)
   let isListed = false
   /** Keeps all other code, so that an update of the package does not concern this process. */
@@ -53,7 +51,7 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
     for (const signal of STOP_SIGNALS) process.on(signal, stop)
   })
   serveConnection(
-    ({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, heard, choice, onListed: keepRest }),
+    ({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, choice, onListed: keepRest }),
     {
       transport,
       onerror: (err) => log.debug('Failed to read a message.', { err }),

@@ -1,67 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createClientLog, type Tell } from '../../adapters/stdio/client-log.ts'
 import { progressListener } from '../../adapters/stdio/progress.ts'
-import { createLog } from '../../src/config/log.ts'
 import { holdTime } from './held-clock.ts'
-
-describe('a log that the client hears', () => {
-  function opened() {
-    const lines: string[] = []
-    const own = createLog({ level: 'warn', secrets: () => [], destination: { write: (line) => void lines.push(line) } })
-    const written = () => lines.map((line) => JSON.parse(line).msg)
-    return { ...createClientLog(own), written }
-  }
-
-  /** A client that notes what it is told. */
-  function client() {
-    const heard: [level: string, message: string][] = []
-    const tell: Tell = async (level, { message }) => void heard.push([level, message])
-    return { heard, tell }
-  }
-
-  it('tells every line and no field to a client of the whole connection', () => {
-    const { log, tellAll, written } = opened()
-    const { heard, tell } = client()
-    log.error('Before anyone listens.')
-    tellAll(tell)
-    log.info('Said.')
-    log.warn('Warned.', { secret: 'stays here' })
-    log.child({ part: 'store' }).error('Failed.')
-    assert.deepEqual(heard, [
-      ['info', 'Said.'],
-      ['warning', 'Warned.'],
-      ['error', 'Failed.'],
-    ])
-    assert.deepEqual(written(), ['Before anyone listens.', 'Warned.', 'Failed.'])
-  })
-
-  it('tells a request what is written for it, also later and beside others', async () => {
-    const { log, telling } = opened()
-    const [one, other] = [client(), client()]
-    const work = async (name: string) => {
-      log.warn(`${name} begins.`)
-      await new Promise(setImmediate)
-      log.warn(`${name} ends.`)
-    }
-    await Promise.all([telling(one.tell, () => work('one')), telling(other.tell, () => work('other')), work('none')])
-    assert.deepEqual(one.heard, [
-      ['warning', 'one begins.'],
-      ['warning', 'one ends.'],
-    ])
-    assert.deepEqual(other.heard, [
-      ['warning', 'other begins.'],
-      ['warning', 'other ends.'],
-    ])
-  })
-
-  it('does not mind that the client has gone', () => {
-    const { log, tellAll, written } = opened()
-    tellAll(() => Promise.reject(new Error('Not connected')))
-    log.error('To nobody.')
-    assert.deepEqual(written(), ['To nobody.'])
-  })
-})
 
 describe('progress', () => {
   function listen(progressToken?: string) {

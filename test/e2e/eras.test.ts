@@ -18,13 +18,7 @@ describe('the revision without initialize', () => {
     const server = spawnStateless(newPlace(), SANDBOX)
     const { result } = await server.ask(1, 'server/discover')
     assert.deepEqual(result.supportedVersions, [STATELESS])
-    assert.deepEqual(Object.keys(result.capabilities).sort(), [
-      'completions',
-      'logging',
-      'prompts',
-      'resources',
-      'tools',
-    ])
+    assert.deepEqual(Object.keys(result.capabilities).sort(), ['completions', 'prompts', 'resources', 'tools'])
     assert.match(result.instructions, /gateway_get_context/)
     assert.equal(result._meta[SERVER_INFO].name, 'gazeway')
   })
@@ -109,22 +103,23 @@ describe('the revision without initialize', () => {
     assert.equal(server.stderr(), '')
   })
 
-  for (const [level, told] of [
-    [undefined, false],
-    ['emergency', false],
-    ['warning', true],
-  ] as const)
-    it(`tells log messages only to a request that asks for a level: ${level}`, async () => {
-      // The first call opens the gateway, which warns of the exporter's protocol.
-      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
-      const server = spawnStateless(newPlace(), { ...SANDBOX, env })
-      const meta = envelope(level === undefined ? {} : { [LEVEL]: level })
-      await server.ask(1, 'tools/call', { name: 'gateway_memory_recall', arguments: { key: 'a' } }, meta)
-      assert.match(server.stderr(), /not gRPC/)
-      const messages = server.messages.filter(({ method }) => method === 'notifications/message')
-      assert.equal(messages.length, told ? 1 : 0)
-      if (told) assert.match(messages[0]?.params.data.message, /not gRPC/)
-    })
+  it('writes its log to stderr alone, also for a request that asks for log messages', async () => {
+    // The first call opens the gateway, which warns of the exporter's protocol.
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+    const call = { name: 'gateway_memory_recall', arguments: { key: 'a' } }
+    const stateless = spawnStateless(newPlace(), { ...SANDBOX, env })
+    await stateless.ask(1, 'tools/call', call, envelope({ [LEVEL]: 'debug' }))
+    const initialized = spawnStateless(newPlace(), { ...SANDBOX, env })
+    assert.equal((await initialized.initialize()).capabilities.logging, undefined)
+    initialized.send({ id: 1, method: 'logging/setLevel', params: { level: 'debug' } })
+    assert.equal((await initialized.answer(1)).error.code, -32601)
+    initialized.send({ id: 2, method: 'tools/call', params: call })
+    await initialized.answer(2)
+    for (const { stderr, messages } of [stateless, initialized]) {
+      assert.match(stderr(), /not gRPC/)
+      assert.ok(!messages.some(({ method }) => method === 'notifications/message'))
+    }
+  })
 
   it('reports progress and stops a cancelled call', async (t) => {
     const upstream = await double.startUpstream()
