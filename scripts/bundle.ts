@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { BuildOptions, Plugin } from 'esbuild'
+import { describeSkills } from '../adapters/stdio/describe-skills.ts'
 import { describeTools } from '../adapters/stdio/describe-tools.ts'
 import { CONFIG_KEYS, DEFAULTS } from '../src/config/config-keys.ts'
 import { lazySchemas } from './lazy-schemas.ts'
@@ -97,6 +98,7 @@ export const bundle = {
   define: {
     GAZEWAY_PACKAGE: JSON.stringify(JSON.stringify({ version, node: engines.node })),
     GAZEWAY_SETTINGS: JSON.stringify(JSON.stringify({ keys: CONFIG_KEYS, defaults: DEFAULTS })),
+    GAZEWAY_SKILLS: JSON.stringify(JSON.stringify(await describeSkills())),
     GAZEWAY_CATALOG: JSON.stringify(JSON.stringify(describeTools())),
   },
   // Bundled CommonJS modules ask for Node's own modules with require.

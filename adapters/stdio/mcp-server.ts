@@ -8,6 +8,7 @@ import { listTools } from './catalog.ts'
 import { declaredRoots } from './declared-roots.ts'
 import { registerPrompts } from './prompts.ts'
 import { registerMemories } from './resources.ts'
+import { registerSkills } from './skills.ts'
 import type { ToolChoice } from './tool-choice.ts'
 
 /** Lifetime of lists in a client's cache, in milliseconds; they do not change while the server runs. */
@@ -45,7 +46,11 @@ export function createMcpServer(
     },
   )
   const rootsOf = era === 'modern' ? carriedRoots : always(declaredRoots(mcp))
-  if (choice.hasGroup('memory')) registerMemories(mcp, gateway, rootsOf)
+  if (choice.hasGroup('memory')) {
+    registerMemories(mcp, gateway, rootsOf)
+    // The skill is about memories.
+    registerSkills(mcp, era === 'modern' ? KEPT : {})
+  }
   if (choice.hasGroup('context')) registerPrompts(mcp, gateway, rootsOf)
 
   // McpServer's own handlers load every tool to list them. Their error for an invalid argument lacks the field and the

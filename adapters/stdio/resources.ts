@@ -12,6 +12,7 @@ import {
 import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { RequestRoots } from './carried-roots.ts'
+import { readSkill } from './skills.ts'
 import { workingFolder } from './working-folder.ts'
 
 /** Memories per page. */
@@ -64,6 +65,7 @@ export function registerMemories(
     uri: string,
     request: ServerContext['mcpReq'],
   ): Promise<ReadResourceResult | InputRequiredResult> {
+    if (uri.startsWith('skill://')) return readSkill(uri)
     const address = parseAddress(uri)
     if (!address) throw new ResourceNotFoundError(uri, `Only memory://NAMESPACE/KEY is served here, not ${uri}.`)
     const { memory, projects } = await gateway()

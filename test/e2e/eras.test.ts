@@ -18,7 +18,13 @@ describe('the revision without initialize', () => {
     const server = spawnStateless(newPlace(), SANDBOX)
     const { result } = await server.ask(1, 'server/discover')
     assert.deepEqual(result.supportedVersions, [STATELESS])
-    assert.deepEqual(Object.keys(result.capabilities).sort(), ['completions', 'prompts', 'resources', 'tools'])
+    assert.deepEqual(Object.keys(result.capabilities).sort(), [
+      'completions',
+      'extensions',
+      'prompts',
+      'resources',
+      'tools',
+    ])
     assert.match(result.instructions, /gateway_get_context/)
     assert.equal(result._meta[SERVER_INFO].name, 'gazeway')
   })
