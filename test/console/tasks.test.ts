@@ -127,15 +127,15 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     const id = page.url().split('/').at(-1) ?? ''
 
     await page.goto(`${under.platform.url}/#/tasks?capability=python&status=open`)
-    await page.getByRole('button', { name: 'Summarise the week' }).waitFor()
+    await page.getByRole('link', { name: 'Summarise the week' }).waitFor()
     await page.getByLabel('Status').selectOption('completed')
     await page.getByText('No task matches').waitFor()
     await done({ id })
-    await page.getByRole('button', { name: 'Summarise the week' }).click()
+    await page.getByRole('link', { name: 'Summarise the week' }).click()
     await story.getByText('Completed by ada').waitFor()
     await story.getByText('Waiting for the release of the reward').waitFor()
     await page.goto(`${under.platform.url}/#/tasks`)
-    await page.getByRole('button', { name: 'Summarise the week' }).waitFor()
+    await page.getByRole('link', { name: 'Summarise the week' }).waitFor()
     await inspect(page, 'tasks')
     await page.close()
   })
@@ -230,7 +230,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
   it('writes a title from right to left where its words are', async () => {
     await post('/api/tasks', { title: 'مرحبا بالعالم.' })
     const page = await under.open('#/tasks')
-    const title = page.getByRole('button', { name: 'مرحبا بالعالم' })
+    const title = page.getByRole('link', { name: 'مرحبا بالعالم' })
     const [first, last] = await title.evaluate((button) => {
       const text = document.createTreeWalker(button, NodeFilter.SHOW_TEXT).nextNode() as Text
       return [0, text.length - 1].map((at) => {
@@ -358,7 +358,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await row.getByText(`0 of ${tasks.length}`).waitFor()
     await row.getByText('running').waitFor()
     await inspect(page, 'swarms')
-    await row.getByRole('button').click()
+    await row.getByRole('link').click()
     await page.waitForURL(new RegExp(`#/swarm/${swarm_id}`))
     await page.close()
   })

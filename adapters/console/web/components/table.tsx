@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import type { Paged } from '../paging.ts'
+import { go } from '../router.ts'
 import type { Live } from '../use-live.ts'
 import { Button } from './fields.tsx'
 import { useFocusHandedOn } from './keyboard-focus.ts'
@@ -23,7 +24,8 @@ const NARROW_PX = 640
  *
  * @param of source of the rows; while it loads or has failed, the empty state is not shown
  * @param empty content in place of a table without rows; `<Empty>` says what to do
- * @param onRow opens a row, by a click on it or by the keyboard on its first cell
+ * @param addressOf address of a row's page: its first cell is a link to it, and a click on the row opens it
+ * @param onRow opens a row without a page of its own, by a click on it or by the keyboard on its first cell
  */
 export function DataTable<Row>(props: {
   /** Label of the table for screen readers. */
@@ -33,15 +35,18 @@ export function DataTable<Row>(props: {
   rowKey: (row: Row) => string
   of?: Pick<Live<unknown>, 'error' | 'loading'>
   empty?: ComponentChildren
+  addressOf?: (row: Row) => string
   onRow?: (row: Row) => void
 }) {
-  const { columns, rows, rowKey, onRow, of } = props
+  const { columns, rows, rowKey, addressOf, onRow, of } = props
+  const open = addressOf ? (row: Row) => go(addressOf(row)) : onRow
   if (rows.length === 0 && (of?.error || of?.loading)) return null
   if (rows.length === 0 && props.empty) return <>{props.empty}</>
   const cell = (row: Row, column: Column<Row>, at: number) => {
     const shown = column.render ? column.render(row) : textOf((row as Record<string, unknown>)[column.key])
-    if (at > 0 || !onRow) return shown
-    return <RowLink onClick={() => onRow(row)}>{shown}</RowLink>
+    if (at > 0 || !open) return shown
+    if (addressOf) return <RowAnchor href={addressOf(row)}>{shown}</RowAnchor>
+    return <RowButton onClick={() => open(row)}>{shown}</RowButton>
   }
   // Roles are explicit, because elements in block layout lose their own.
   return (
@@ -61,9 +66,9 @@ export function DataTable<Row>(props: {
             <tr
               key={rowKey(row)}
               role="row"
-              class={onRow ? 'opens' : undefined}
+              class={open ? 'opens' : undefined}
               onClick={(event) => {
-                if (onRow && !(event.target as Element).closest('a, button, input, select')) onRow(row)
+                if (open && !(event.target as Element).closest('a, button, input, select')) open(row)
               }}
             >
               {columns.map((column, at) => (
@@ -79,7 +84,17 @@ export function DataTable<Row>(props: {
   )
 }
 
-function RowLink(props: { onClick: () => void; children: ComponentChildren }) {
+function RowAnchor(props: { href: string; children: ComponentChildren }) {
+  const element = useRef<HTMLAnchorElement>(null)
+  useFocusHandedOn(element)
+  return (
+    <a ref={element} class="row-link" href={props.href}>
+      {props.children}
+    </a>
+  )
+}
+
+function RowButton(props: { onClick: () => void; children: ComponentChildren }) {
   const element = useRef<HTMLButtonElement>(null)
   useFocusHandedOn(element)
   return (

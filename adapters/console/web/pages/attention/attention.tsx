@@ -12,7 +12,7 @@ import {
 } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { href, type PageProps, queryOf } from '../../router.ts'
 import { StatusBadge } from './attestation-view.tsx'
 import { SessionView } from './session-view.tsx'
 import './attention.css'
@@ -80,7 +80,7 @@ function Sessions() {
       list={page}
       loading="the sessions"
       rowKey={({ session_id }) => session_id}
-      onRow={({ session_id }) => go(href('attention', { id: session_id }))}
+      addressOf={({ session_id }) => href('attention', { id: session_id })}
       columns={COLUMNS}
       empty={
         <Empty

@@ -116,7 +116,7 @@ function Trail({ filter }: { filter: Filter }) {
       list={page}
       loading="the calls"
       rowKey={({ call_id }) => call_id}
-      onRow={({ call_id }) => go(href('calls', { id: call_id }))}
+      addressOf={({ call_id }) => href('calls', { id: call_id })}
       columns={COLUMNS}
       empty={
         asked ? (

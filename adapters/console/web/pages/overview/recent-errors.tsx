@@ -2,7 +2,7 @@ import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { Advice } from '../../components/advice.tsx'
 import { Badge, Card, DataTable, Empty, ErrorNote, When } from '../../components/components.ts'
 import type { List } from '../../paging.ts'
-import { go, href } from '../../router.ts'
+import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Failed calls that are searched for causes. */
@@ -29,7 +29,7 @@ export function RecentErrors() {
           label="Recent errors"
           rows={causesOf(data.items).slice(0, MAX_SHOWN)}
           rowKey={({ key }) => key}
-          onRow={({ latest }) => go(href('calls', { id: latest.call_id }))}
+          addressOf={({ latest }) => href('calls', { id: latest.call_id })}
           empty={<Empty title="No failed calls" hint="Failed calls appear here with a recommended action." />}
           columns={[
             { key: 'at', label: 'Latest', render: ({ latest }) => <When at={latest.at} /> },

@@ -15,7 +15,7 @@ import {
   When,
 } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { href, type PageProps, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Skills on this machine and on the agent gateway, or one skill. */
@@ -67,7 +67,7 @@ function SkillTable() {
       notes={[list.data?.warnings ?? [], list.data?.upstream_error ?? []].flat()}
       loading="the skills"
       rowKey={({ id, source }) => `${source}/${id}`}
-      onRow={({ id }) => go(href('skills', { id }))}
+      addressOf={({ id }) => href('skills', { id })}
       columns={COLUMNS}
       empty={
         query ? (

@@ -12,7 +12,7 @@ import {
   whenColumn,
 } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
-import { go, href } from '../../router.ts'
+import { href } from '../../router.ts'
 import '../tasks/tasks.css'
 import { TASK_STATUSES, TASK_TONES } from '../tasks/task-status-tone.ts'
 import { NewSwarmDialog } from './new-swarm.tsx'
@@ -48,7 +48,7 @@ export function SwarmBoard() {
         label="Swarms, newest first"
         list={page}
         rowKey={({ swarm_id }) => swarm_id}
-        onRow={({ swarm_id }) => go(href('swarm', { id: swarm_id }))}
+        addressOf={({ swarm_id }) => href('swarm', { id: swarm_id })}
         columns={COLUMNS}
         empty={<Empty title="No swarms yet" hint="Enter a goal to see its tasks as a graph." />}
       />

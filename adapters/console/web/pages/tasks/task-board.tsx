@@ -84,9 +84,9 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
 }
 
 /** Rows of a table of tasks. Each leads to the page of its task. */
-export const TASKS: Pick<ComponentProps<typeof DataTable<Task>>, 'rowKey' | 'onRow' | 'columns'> = {
+export const TASKS: Pick<ComponentProps<typeof DataTable<Task>>, 'rowKey' | 'addressOf' | 'columns'> = {
   rowKey: ({ id }) => id,
-  onRow: ({ id }) => go(href('tasks', { id })),
+  addressOf: ({ id }) => href('tasks', { id }),
   columns: [
     { key: 'title', label: 'Task', align: 'words' },
     { key: 'status', label: 'Status', render: ({ status }) => <Badge tone={TASK_TONES[status]}>{status}</Badge> },
