@@ -10,9 +10,10 @@ import type { FrameContext } from '../web/frame-context.ts'
  * - `caller`: the caller that the body names and proves
  * - `platform`: keys with that scope
  * - `key`: keys with the scope platform or inference, on the ports of both
+ * - `own`: keys with the scope platform or inference, which see their own records alone
  * - `admin`: keys of admins
  */
-export type Access = 'open' | 'caller' | 'platform' | 'key' | 'admin'
+export type Access = 'open' | 'caller' | 'platform' | 'key' | 'own' | 'admin'
 
 /** Validated input of a route. */
 export interface RouteInput<Params, Query, Body, Reply> {

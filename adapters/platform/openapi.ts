@@ -53,6 +53,7 @@ const ACCESS: Readonly<Record<Access, { security: Record<string, string[]>[]; wo
     security: [{ key: [] }],
     words: 'Needs a key with the scope platform or inference. On the gateway port, too.',
   },
+  own: { security: [{ key: [] }], words: 'Needs a key with the scope platform or inference.' },
   admin: { security: [{ key: [] }], words: 'Needs a key with the scope admin.' },
 }
 

@@ -18,8 +18,7 @@ import type { KeylessPayments } from './payments/open-payments.ts'
 import { checkPaidRequest } from './payments/paid-request.ts'
 import { paymentGate } from './payments/payment-gate.ts'
 import type { Passage } from './proxy/proxy.ts'
-import { registerRoutes } from './register.ts'
-import { isCodingSessionPath } from './routes/coding-sessions-routes.ts'
+import { inferencePaths, registerRoutes } from './register.ts'
 import { docsRoutes } from './routes/docs-routes.ts'
 
 /** Parts of the platform's app besides the gateway's services. */
@@ -44,6 +43,8 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
     ...routes.filter(({ access }) => access === 'open' || access === 'caller').map(({ path }) => path),
   ])
 
+  const isForInference = inferencePaths(routes)
+
   const app = new Hono<Frame>({ strict: false })
   app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'platform')))
   app.notFound(notFound)
@@ -51,7 +52,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
     frame({
       keys: gateway.keys,
       scope: 'platform',
-      alsoFor: (path) => (isCodingSessionPath(path) ? 'inference' : null),
+      alsoFor: (path) => (isForInference(path) ? 'inference' : null),
       hosts,
       open(c) {
         const { path } = c.req

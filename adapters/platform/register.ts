@@ -27,7 +27,7 @@ export function registerRoutes(
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const answer = route.body ? withBody(route, route.body, gateway, limit) : withoutBody(route, gateway)
     app.on(route.method, path, async (c) => {
-      if (route.access === 'admin') requireScope(callerOf(c), 'admin')
+      if (route.access === 'admin' || route.access === 'platform') requireScope(callerOf(c), route.access)
       return answer(c)
     })
   }
@@ -36,6 +36,16 @@ export function registerRoutes(
   // Before paths with an id, which would take `swarm` in GET /api/tasks/swarm for an id. Only POST exists there.
   refuseOtherMethods(app)
   routes.filter((route) => !isLiteral(route)).forEach(register)
+}
+
+/** Builds the test of a path for routes that keys with the scope inference may use, too. Their methods are checked later. */
+export function inferencePaths(routes: readonly Route[]): (path: string) => boolean {
+  const shared = routes.filter(({ access }) => access === 'key' || access === 'own').map(({ path }) => path)
+  const literal = new Set(shared.filter((path) => !path.includes('{')))
+  const patterns = shared
+    .filter((path) => path.includes('{'))
+    .map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`))
+  return (path) => literal.has(path) || patterns.some((pattern) => pattern.test(path))
 }
 
 function withoutBody(route: Route, gateway: Gateway) {

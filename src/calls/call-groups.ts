@@ -6,6 +6,10 @@ import { SESSION_GROUPS } from './session-groups.ts'
 export const SessionGroupBy = z.enum(SESSION_GROUPS)
 export type SessionGroupBy = z.infer<typeof SessionGroupBy>
 
+/** Dimensions that only single calls have. */
+export const CallGroupBy = z.enum([...SESSION_GROUPS, 'address'])
+export type CallGroupBy = z.infer<typeof CallGroupBy>
+
 /** Groups that are listed by themselves, the dearest ones. */
 export const MOST_GROUPS = 999
 /** Group of all others. */
@@ -14,9 +18,9 @@ export const OTHER_GROUPS = 'other'
 /** Separates the key or wallet of a session from its id. No id has it. */
 const OF_KEY = '\n'
 
-/** Tells whether a grouping is by session. */
-export const isSessionGroup = (groupBy: string | undefined): groupBy is SessionGroupBy =>
-  SessionGroupBy.options.some((option) => option === groupBy)
+/** Tells whether a grouping is one of single calls. */
+export const isCallGroup = (groupBy: string | undefined): groupBy is CallGroupBy =>
+  CallGroupBy.options.some((option) => option === groupBy)
 
 /** Name of a group, and for a session the key that it belongs to, as two keys may have sessions of one id. */
 export function groupName(groupBy: string | undefined, key: string): { key: string; caller_id?: string } {
@@ -37,7 +41,7 @@ const FACTS = sql`left join session_facts as facts
  *   repository from then on.
  * - A call of several tags is in the group of each.
  */
-export const GROUPINGS: Readonly<Record<SessionGroupBy, { joins: RawBuilder<unknown>; key: RawBuilder<unknown> }>> = {
+export const GROUPINGS: Readonly<Record<CallGroupBy, { joins: RawBuilder<unknown>; key: RawBuilder<unknown> }>> = {
   session: {
     joins: sql``,
     key: sql`case when calls.session_id is null then ''
@@ -53,5 +57,6 @@ export const GROUPINGS: Readonly<Record<SessionGroupBy, { joins: RawBuilder<unkn
       order by made.at, made.sha limit 1), '')`,
   },
   client: { joins: sql``, key: sql`coalesce(calls.client, '')` },
+  address: { joins: sql``, key: sql`coalesce(calls.address, '')` },
   tag: { joins: sql`left join call_tags as tags on tags.call_id = calls.call_id`, key: sql`coalesce(tags.tag, '')` },
 }

@@ -33,6 +33,7 @@ const COLUMN_FILTERS = {
 export const CallFilter = ListQuery.extend({
   ...COLUMN_FILTERS,
   session: z.string().min(1).max(LONGEST_SESSION_ID).optional(),
+  address: z.string().min(1).max(64).optional().describe('Address of the client.'),
   model: z.string().min(1).max(256).optional().describe("The provider's model id, or an alias of it."),
   from: z.iso.datetime({ offset: true }).optional().describe('At this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Before this time.'),
@@ -71,7 +72,8 @@ export async function listCalls(
       return rows.map(({ bytes }) => bytes)
     },
     total: () => {
-      if (filter.session !== undefined) return countMatches(store.db, meeting(store.db.selectFrom('calls'), selection))
+      if (filter.session !== undefined || filter.address !== undefined)
+        return countMatches(store.db, meeting(store.db.selectFrom('calls'), selection))
       return from || to ? countKept(store, selection) : readTotals(store.db, selection)
     },
     item: toRecord,
@@ -80,16 +82,20 @@ export async function listCalls(
 }
 
 /** Conditions of a list. */
-type Conditions = Pick<CallFilter, 'session' | 'path' | 'caller_id'> & CallSelection
+type Conditions = Pick<CallFilter, 'session' | 'address' | 'path' | 'caller_id'> & CallSelection
 
 /**
  * Selects the calls that meet all conditions. Those of a session have an index of their own and are few: the indexes of
  * other columns would only mislead an engine without statistics.
  */
-function meeting(calls: Selected, { session, status, path, caller_id, models, from, to }: Conditions): Selected {
+function meeting(
+  calls: Selected,
+  { session, address, status, path, caller_id, models, from, to }: Conditions,
+): Selected {
   const column = (name: string) => (session === undefined ? sql.ref<string>(name) : unindexed(name))
   let query = calls
   if (session !== undefined) query = query.where('session_id', '=', session)
+  if (address !== undefined) query = query.where('address', '=', address)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   if (status !== undefined) query = query.where(column('status'), '=', status)
   if (path !== undefined) query = query.where(column('path'), '=', path)
@@ -121,7 +127,8 @@ const listedWidth = (engine: Engine) => {
   return sql<number>`(case when ${width} <= ${LISTED_CONTENT} then ${width} else 0 end)`
 }
 
-const CALL_COLUMNS = [
+/** Columns of a call, without its content. */
+export const CALL_COLUMNS = [
   'call_id',
   'at',
   'surface',
@@ -200,7 +207,7 @@ async function countKept(store: Store, selection: CallSelection): Promise<number
   return countCalls(store, { ...selection, from: from !== undefined && from > kept ? from : kept })
 }
 
-function toRecord(row: CallRow): CallRecord {
+export function toRecord(row: CallRow): CallRecord {
   const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
   const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, changed, content, stream, ...priced } = rest
   const { cache_saved_micros, cache_missed_tokens, cache_missed_micros, cache_changed, ...fields } = priced

@@ -5,7 +5,7 @@ import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { FIGURES } from './call-figures.ts'
-import { GROUPINGS, SessionGroupBy } from './call-groups.ts'
+import { type CallGroupBy, GROUPINGS, SessionGroupBy } from './call-groups.ts'
 import { UNLISTED, UNLISTED_AS } from './call-status.ts'
 import { FILTER_COLUMNS } from './call-totals.ts'
 
@@ -21,10 +21,10 @@ const OF_CALL = sql.join(
 
 /** Dimensions that statistics can be grouped by. */
 export const GroupBy = z.enum(['model', 'caller', 'day', 'path', 'status', ...SessionGroupBy.options])
-/** Groupings of charts. Hours as well: a day is too coarse for today. */
-export const ChartGroupBy = z.enum([...GroupBy.options, 'hour'])
+/** Groupings of charts and pages. Hours as well: a day is too coarse for today. */
+export const ChartGroupBy = z.enum([...GroupBy.options, 'hour', 'address'])
 export type ChartGroupBy = z.infer<typeof ChartGroupBy>
-type SumGroupBy = Exclude<ChartGroupBy, SessionGroupBy>
+type SumGroupBy = Exclude<ChartGroupBy, CallGroupBy>
 
 /** Selects calls. `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
 export interface CallSelection {
@@ -77,7 +77,7 @@ export async function summedRows(store: Store, selection: CallSelection, groupBy
 export async function sessionRows(
   store: Store,
   selection: CallSelection,
-  groupBy: SessionGroupBy | null,
+  groupBy: CallGroupBy | null,
 ): Promise<SummedRow[]> {
   const { joins, key } = groupBy === null ? { joins: sql``, key: sql`''` } : GROUPINGS[groupBy]
   const { from, to } = selection

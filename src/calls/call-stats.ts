@@ -6,7 +6,7 @@ import { toUsd } from '../text/money.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { CacheSums, cacheSums } from './call-cache.ts'
 import { addFigures, type CallFigures, NO_CALLS } from './call-figures.ts'
-import { groupName, isSessionGroup, MOST_GROUPS, OTHER_GROUPS } from './call-groups.ts'
+import { groupName, isCallGroup, MOST_GROUPS, OTHER_GROUPS } from './call-groups.ts'
 import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, sessionRows, summedRows } from './call-selection.ts'
 import { statusOf } from './call-status.ts'
 import { addLatencies, addLatency, type LatencyCounts, quantile } from './latency-buckets.ts'
@@ -76,7 +76,7 @@ export async function callStats(
     to: query.to && toUtc(query.to),
   }
   const { group_by } = query
-  const groups = isSessionGroup(group_by)
+  const groups = isCallGroup(group_by)
     ? dearest(await grouped(await sessionRows(store, selection, group_by)))
     : await grouped(await summedRows(store, selection, group_by))
   // A call of several tags is in several groups, and once in the totals.
@@ -88,7 +88,7 @@ export async function callStats(
     if (found.length % ROWS_AT_ONCE === 0) await yieldToEventLoop()
     found.push({ ...groupName(group_by, key), ...sumsOf(sum) })
   }
-  if (isSessionGroup(group_by)) return { totals: sumsOf(totals), groups: found }
+  if (isCallGroup(group_by)) return { totals: sumsOf(totals), groups: found }
   return { totals: sumsOf(totals), groups: group_by ? found.sort((a, b) => (a.key < b.key ? -1 : 1)) : [] }
 }
 

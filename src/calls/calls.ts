@@ -3,6 +3,7 @@ import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { createListeners } from '../wire/listeners.ts'
+import { type CallContextOf, contextOfCall } from './call-attempts.ts'
 import { type CallFilter, findCall, listCalls } from './call-list.ts'
 import { createCallQueue } from './call-queue.ts'
 import type { CallContext, CallRecord } from './call-record.ts'
@@ -53,6 +54,8 @@ export interface Calls {
   history(filter: Paged<CallFilter>): Promise<Page<CallRecord>>
   /** Finds one call. Null when the trail does not contain it. */
   find(callId: string): Promise<CallRecord | null>
+  /** Reads the attempts of a call's request, and the call before it in its session. */
+  contextOf(call: CallRecord): Promise<CallContextOf>
   /** Finds the origins of upstreams' ids, as seen by a caller. Ids that the trail does not know are missing. */
   ownersOf(ids: readonly string[], callerId: string | null): Promise<ReadonlyMap<string, ObjectOwner>>
   /** Statistics of a time range, from sums. */
@@ -150,6 +153,7 @@ export function createCalls({
     waiting: queue.waiting,
     history: (filter) => afterFlush(() => listCalls(store, filter, idsOf(filter))),
     find: (callId) => afterFlush(() => findCall(store, callId)),
+    contextOf: (call) => contextOfCall(store, call),
     ownersOf: async (ids, callerId) =>
       ids.length === 0 ? new Map() : afterFlush(() => findOwners(store, ids, callerId)),
     stats: (query) => afterFlush(() => callStats(store, { ...query, models: idsOf(query) })),

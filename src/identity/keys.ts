@@ -14,7 +14,7 @@ import { findKey, hasAdmin, keysInForce, keysNamed, listKeys } from './find-keys
 import { keepFirstKey, renewKeyFile } from './first-key.ts'
 import type { Identity } from './identity.ts'
 import { KeyChange, type KeyRecord, KeyRotation, NewKey, Scope } from './key.ts'
-import { type ShownRow, toRecord } from './key-record.ts'
+import { KEY_COLUMNS, type ShownRow, toRecord } from './key-record.ts'
 import { tokenFor } from './key-token.ts'
 import { type BillingDefaults, insertKey, makeKey, type NewlyMade, withEnd } from './new-key.ts'
 import { nothingSpent, type SpendOf } from './spend.ts'
@@ -46,6 +46,8 @@ export interface Keys extends Callers {
   create(input: z.input<typeof NewKey>, keep?: Keep<NewlyMade>): Promise<NewlyMade>
   /** Lists all keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
   list(query: Paged): Promise<Page<KeyRecord>>
+  /** Reads the record of a key, even of a revoked one; null when there is none. */
+  read(id: string): Promise<KeyRecord | null>
   /**
    * Changes the given fields of a key; scopes cannot change. Of concurrent changes the later one wins per field. New
    * limits apply at once in this process, within 5 s in others.
@@ -167,6 +169,11 @@ export function createKeys(deps: KeysDeps): Keys {
     },
 
     list: (page) => listKeys(store, page, records),
+
+    async read(id) {
+      const row = await db.selectFrom('keys').select(KEY_COLUMNS).where('id', '=', id).executeTakeFirst()
+      return row === undefined ? null : recordOf(row)
+    },
 
     async change(id, input) {
       const row = await changeKey(store, id, withEnd(parseInput(KeyChange, input), now()))

@@ -24,6 +24,7 @@ import { type ListedDeposit, listDeposits, type MoneyQuery } from './ledger/depo
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
 import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
 import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
+import { type CallMoney, moneyOfCalls } from './receipts/call-receipts.ts'
 import { type ChargeCall, createCharges } from './receipts/charges.ts'
 import { missingRecords } from './receipts/missing-records.ts'
 import { type Pricing, type PricingConfig, priceList, pricingOf } from './receipts/pricing.ts'
@@ -87,6 +88,8 @@ export interface Wallet {
   receipts(query: Paged<UsageQuery>): Promise<ReceiptPage>
   /** Writes all receipts of a selection as lines of CSV. @throws GazewayError `invalid_cursor` */
   usageCsv(query: Omit<UsageQuery, 'limit'>): AsyncGenerator<string, void>
+  /** Reads the receipts of calls by their ids, and the transfers that took their money. */
+  moneyOfCalls(callIds: readonly string[]): Promise<CallMoney>
   /** Releases what is presumed spent of a key or group. @returns the amount */
   releasePresumed(owner: string): Promise<Micros>
   /** Current price list. */
@@ -133,6 +136,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     usage: (query) => usageReport(store, query),
     receipts,
     usageCsv: (query) => usageCsv(receipts, query),
+    moneyOfCalls: (callIds) => moneyOfCalls(store, callIds),
     releasePresumed: (owner) => releasePresumed(store, owner),
     pricing: () => priceList(pricing),
     async verify() {

@@ -58,7 +58,7 @@ describe('sessions of coding agents over HTTP', () => {
     assert.equal((await post(platform.url, 'x'.repeat(129), {})).status, 422)
     assert.equal((await post(platform.gatewayUrl, 's2', {}, platform.key)).status, 403)
     // The rest of the platform stays closed to keys of inference.
-    assert.equal((await ask(platform, 'GET', '/api/calls', { key })).status, 403)
+    assert.equal((await ask(platform, 'GET', '/api/tasks', { key })).status, 403)
     assert.deepEqual(await factsOf('s2'), [])
   })
 

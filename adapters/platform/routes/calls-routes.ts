@@ -6,15 +6,33 @@ import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
 import { SessionCache, SessionCacheQuery } from '../../../src/calls/session-cache.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import type { Identity } from '../../../src/identity/keys.ts'
+import { GroupRecord } from '../../../src/identity/groups.ts'
+import { type Identity, KeyRecord } from '../../../src/identity/keys.ts'
+import { ReceiptRecord, StatementLine } from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
+import { candidatesFor, Explained } from './upstream-routes.ts'
 
 const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
 export type CallStatsReply = z.infer<typeof CallStatsReply>
+
+const CallParam = z.strictObject({ id: z.string().min(1).max(128) })
+
+/** A call, and what led to its outcome. */
+const ExplainedCall = z.object({
+  call: CallRecord,
+  attempts: z.array(CallRecord).describe('All attempts of its request in order, this one included, without content'),
+  before: z.string().nullable().describe('Id of the call before in its session'),
+  key: KeyRecord.nullable().describe('Its key as it is now; null for none, and for a wallet'),
+  group: GroupRecord.nullable(),
+  route: Explained.nullable().describe('Candidates for the requested model as they are now; for admins'),
+  receipts: z.array(ReceiptRecord),
+  transfers: z.array(StatementLine).describe('Ledger transfers of the receipts; one may be for several calls'),
+})
+export type ExplainedCall = z.infer<typeof ExplainedCall>
 
 /** A call as a key sees it: with the host of an upstream for admins alone. */
 function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): CallRecord {
@@ -28,7 +46,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/calls', {
     summary: 'List model calls, newest first',
     description: 'A caller sees its own calls. An admin sees all, including those of local tools (caller_id null).',
-    access: 'platform',
+    access: 'own',
     query: CallFilter.strict(),
     reply: pageOf(CallRecord),
     run({ query, c }) {
@@ -45,7 +63,7 @@ export const callRoutes = (gateway: Gateway): Route[] => [
     description:
       'Computed from hourly sums, which are kept longer than the calls; by session, repository, branch, commit, client ' +
       'or tag from the kept calls, the dearest groups first. A caller sees its own; an admin sees all.',
-    access: 'platform',
+    access: 'own',
     query: ChartQuery.strict(),
     reply: CallStatsReply,
     async run({ query, c }) {
@@ -57,28 +75,65 @@ export const callRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/calls/cache', {
     summary: 'Sum the prompt caches of a session',
     description: 'Computed from the kept calls of the session. A caller sees its own; an admin sees all.',
-    access: 'platform',
+    access: 'own',
     query: SessionCacheQuery,
     reply: SessionCache,
     run: ({ query, c }) => gateway.calls.cacheOf({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
   }),
   defineRoute('GET /api/calls/{id}', {
     summary: 'Retrieve a model call',
-    access: 'platform',
-    params: z.strictObject({ id: z.string().min(1).max(128) }),
+    access: 'own',
+    params: CallParam,
     reply: CallRecord,
     async run({ params: { id }, c }) {
       const viewer = callerOf(c)
-      const call = await gateway.calls.find(id)
-      if (call !== null && (viewer.scopes.has('admin') || call.caller_id === viewer.id))
-        return seenBy(viewer, call, gateway)
-      throw new GazewayError(
-        'not_found',
-        `The call ${id} does not exist, is not yours, or its record was deleted at the end of its retention.`,
-        {
-          param: 'id',
-        },
-      )
+      return seenBy(viewer, await visibleCall(id, viewer, gateway), gateway)
+    },
+  }),
+  defineRoute('GET /api/calls/{id}/explained', {
+    summary: 'Explain a model call: its key, route, attempts, price and ledger transfers',
+    description:
+      'Key, group and route are as they are now; the rest is as recorded. A caller sees its own calls, without its ' +
+      'group and the route; an admin sees all.',
+    access: 'own',
+    params: CallParam,
+    reply: ExplainedCall,
+    async run({ params: { id }, c }) {
+      const viewer = callerOf(c)
+      return explain(await visibleCall(id, viewer, gateway), viewer, gateway)
     },
   }),
 ]
+
+/** Finds a call that a key may see. @throws GazewayError `not_found`, also for another's */
+async function visibleCall(id: string, viewer: Identity, { calls }: Gateway): Promise<CallRecord> {
+  const call = await calls.find(id)
+  if (call !== null && (viewer.scopes.has('admin') || call.caller_id === viewer.id)) return call
+  throw new GazewayError(
+    'not_found',
+    `The call ${id} does not exist, is not yours, or its record was deleted at the end of its retention.`,
+    { param: 'id' },
+  )
+}
+
+async function explain(call: CallRecord, viewer: Identity, gateway: Gateway): Promise<ExplainedCall> {
+  const isAdmin = viewer.scopes.has('admin')
+  const { calls, keys, groups, wallet } = gateway
+  const [{ attempts, before }, key] = await Promise.all([
+    calls.contextOf(call),
+    call.caller_id === null ? null : keys.read(call.caller_id),
+  ])
+  const group = isAdmin && key !== null && key.group !== null ? await groups.find(key.group) : null
+  const { receipts, transfers } = await wallet.moneyOfCalls(attempts.map(({ call_id }) => call_id))
+  const model = call.requested_model ?? call.model
+  return {
+    call: seenBy(viewer, call, gateway),
+    attempts: attempts.map((attempt) => seenBy(viewer, attempt, gateway)),
+    before,
+    key,
+    group,
+    route: isAdmin && model !== null ? candidatesFor(model, gateway) : null,
+    receipts,
+    transfers,
+  }
+}

@@ -22,10 +22,6 @@ const PATH = '/api/coding-sessions'
 /** Not under a session's path: a client may name its session "costs". */
 const COSTS_PATH = '/api/coding-session-costs'
 
-/** Tells whether a path is one of these routes, which keys with the scope inference may use, too. */
-export const isCodingSessionPath = (path: string): boolean =>
-  path === PATH || path === COSTS_PATH || path.startsWith(`${PATH}/`)
-
 /** A session in a path, as calls name it: printable characters. */
 const SessionParam = z.object({
   id: z

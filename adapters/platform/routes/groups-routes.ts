@@ -25,6 +25,17 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
     reply: pageOf(GroupRecord),
     run: ({ query }) => listReply(query, (part) => groups.list(part)),
   }),
+  defineRoute('GET /api/groups/{id}', {
+    summary: 'Retrieve a group of keys with its spending',
+    access: 'admin',
+    params,
+    reply: GroupRecord,
+    async run({ params: { id } }) {
+      const found = await groups.find(id)
+      if (found !== null) return found
+      throw new GazewayError('not_found', `The group ${id} does not exist.`, { param: 'id' })
+    },
+  }),
   defineRoute('POST /api/groups', {
     summary: 'Create a group of keys',
     description: 'Calls count against the budgets of their key and of its group. Add keys with PATCH /api/keys/{id}.',

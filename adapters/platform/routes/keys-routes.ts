@@ -26,10 +26,11 @@ const Warned = KeyRecord.extend({
   warnings: z.array(z.string()).describe('Accepted values that may be mistakes, such as a glob that matches no model.'),
 })
 
-/** Routes of API keys, for admins. */
+/** Routes of API keys: all of them for admins, its own for any key. */
 export const keyRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   listRoute(gateway),
   burnRoute(gateway),
+  readRoute(gateway),
   createRoute(gateway, stopping),
   changeRoute(gateway, stopping),
   rotateRoute(gateway),
@@ -71,6 +72,21 @@ const burnRoute = ({ burn }: Gateway): Route =>
     query: BurnQuery,
     reply: pageOf(Burn),
     run: ({ query }) => listReply(query, burn),
+  })
+
+const readRoute = ({ keys }: Gateway): Route =>
+  defineRoute('GET /api/keys/{id}', {
+    summary: 'Retrieve a key without its secret',
+    description: 'A key sees itself; an admin sees all, revoked ones included.',
+    access: 'own',
+    params: z.strictObject({ id: KeyId }),
+    reply: KeyRecord,
+    async run({ params: { id }, c }) {
+      const { id: own, scopes } = callerOf(c)
+      const found = scopes.has('admin') || own === id ? await keys.read(id) : null
+      if (found !== null) return found
+      throw new GazewayError('not_found', `The key ${id} does not exist, or is not yours.`, { param: 'id' })
+    },
   })
 
 function createRoute(gateway: Gateway, stopping: AbortSignal): Route {

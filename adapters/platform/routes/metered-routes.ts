@@ -74,7 +74,7 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     summary: 'List receipts and their sums, newest first',
     description:
       'A caller sees its own receipts; an admin sees all. With Accept: text/csv, returns all selected receipts as CSV.',
-    access: 'platform',
+    access: 'own',
     query: UsageQuery.strict(),
     reply: UsageReport,
     alsoAnswers: ['text/csv'],

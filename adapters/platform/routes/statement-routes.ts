@@ -54,7 +54,7 @@ const periodRoutes = (gateway: Gateway): Route[] => [
       'Opening and closing balance, movements by day and kind, calls by day, model and price. An admin gets all ' +
       'accounts without caller_id and group. With Accept: text/csv a table whose amounts sum to the closing balance; ' +
       'with text/html a page to print. The signature is over the CSV.',
-    access: 'platform',
+    access: 'own',
     query: StatementsQuery,
     reply: SignedStatement,
     alsoAnswers: ['text/csv', 'text/html'],

@@ -52,7 +52,8 @@ const Tested = z.object({
 })
 export type Tested = z.infer<typeof Tested>
 
-const Explained = z.object({
+/** Candidates for a model, and the rule that selects them. */
+export const Explained = z.object({
   model: z.string(),
   by: z.enum(['route', 'name', 'models', 'default']).describe('Kind of rule that selected the candidates'),
   route: z.int().nullable().describe('Position of the route in routes, from 0'),
@@ -103,19 +104,24 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
     query: z.strictObject({ model }),
     reply: Explained,
     async run({ query }) {
-      const { rule, targets } = gateway.upstream.routing.explain(query.model)
-      return {
-        model: query.model,
-        by: rule.by,
-        route: rule.by === 'route' ? rule.place : null,
-        candidates: targets.map(({ upstream: { provider }, model: name, weight }) => ({
-          upstream: provider.id,
-          model: name,
-          id: provider.resolve(name, 'chat').upstream,
-          weight,
-          configured: provider.hasKey,
-        })),
-      }
+      return candidatesFor(query.model, gateway)
     },
   }),
 ]
+
+/** Finds the candidates for a model as routes are configured now. */
+export function candidatesFor(model: string, { upstream }: Gateway): Explained {
+  const { rule, targets } = upstream.routing.explain(model)
+  return {
+    model,
+    by: rule.by,
+    route: rule.by === 'route' ? rule.place : null,
+    candidates: targets.map(({ upstream: { provider }, model: name, weight }) => ({
+      upstream: provider.id,
+      model: name,
+      id: provider.resolve(name, 'chat').upstream,
+      weight,
+      configured: provider.hasKey,
+    })),
+  }
+}

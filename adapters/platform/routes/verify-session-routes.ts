@@ -3,7 +3,7 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { Period } from '../../../src/identity/budgets.ts'
 import { ENVIRONMENT_IDENTITY } from '../../../src/identity/identity.ts'
-import { type Identity, WalletAddress } from '../../../src/identity/keys.ts'
+import { type Identity, requireScope, WalletAddress } from '../../../src/identity/keys.ts'
 import type { Balances } from '../../../src/wallet/wallet.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { CAPABILITIES, type Capability, PAID_CAPABILITIES } from '../capabilities.ts'
@@ -64,13 +64,15 @@ export const verifySessionRoutes = (gateway: Gateway): Route[] => [
     summary: 'Verify a session, key or wallet, and list its permissions',
     description:
       'Always 200 for a valid request; an unknown subject is anonymous and not valid. Only the creator of a ' +
-      'session and admins see it.',
-    access: 'platform',
+      'session and admins see it. A key with the scope inference alone may ask about itself.',
+    access: 'own',
     body: Question,
     reply: Verified,
     async run({ body, c }) {
       const { requests_per_minute } = gateway.loaded.config.http.rate_limit
-      const subject = await subjectOf(gateway, body, callerOf(c))
+      const caller = callerOf(c)
+      const subject = await subjectOf(gateway, body, caller)
+      if (subject === null || subject.account !== caller.id) requireScope(caller, 'platform')
       return subject === null ? unknownTo(requests_per_minute) : describe(gateway.wallet, subject, requests_per_minute)
     },
   }),

@@ -70,7 +70,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       description:
         'For the caller, or the wallet that it is bound to. An admin can read all. Reserved money that a call did ' +
         'not use is returned. With Accept: text/csv, returns all selected transfers as CSV.',
-      access: 'platform',
+      access: 'own',
       query: StatementQuery.strict(),
       reply: Statement,
       alsoAnswers: ['text/csv'],

@@ -77,7 +77,8 @@ export async function readStatement(
   })
 }
 
-function toLine({ chain: _, kind, entries, ...row }: LedgerTransferRow, account: string): StatementLine {
+/** Builds the view of a transfer from one of its accounts. */
+export function toLine({ chain: _, kind, entries, ...row }: LedgerTransferRow, account: string): StatementLine {
   const moved = JSON.parse(entries) as Entry[]
   return {
     ...row,

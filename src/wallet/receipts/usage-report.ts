@@ -3,7 +3,7 @@ import * as z from 'zod'
 import {
   GROUPINGS,
   groupName,
-  isSessionGroup,
+  isCallGroup,
   MOST_GROUPS,
   OTHER_GROUPS,
   SessionGroupBy,
@@ -87,7 +87,7 @@ export async function usageReport(store: Store, query: Paged<UsageQuery>): Promi
       .map((row) => ({ caller_id: row.key, ...add([row]) }))
       .sort((a, b) => b.total_usd - a.total_usd)
       .slice(0, MAX_CALLERS),
-    groups: isSessionGroup(group_by)
+    groups: isCallGroup(group_by)
       ? dearest(groups).map(([key, rows]) => ({ ...groupName(group_by, key), ...add(rows) }))
       : groups.map((row) => ({ key: row.key, ...add([row]) })).sort((a, b) => (a.key < b.key ? -1 : 1)),
   }
@@ -105,7 +105,7 @@ function groupsOf(
   groupBy: UsageQuery['group_by'],
 ): Promise<SummedRow[]> | SummedRow[] {
   if (groupBy === undefined) return []
-  if (!isSessionGroup(groupBy)) return summed(db, engine, selection, COLUMNS[groupBy])
+  if (!isCallGroup(groupBy)) return summed(db, engine, selection, COLUMNS[groupBy])
   return summedBySession(db, selection, groupBy)
 }
 
