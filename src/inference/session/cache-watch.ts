@@ -56,7 +56,8 @@ export interface CacheLoss {
 interface Before {
   sums: Uint32Array
   bytes: number
-  start: PromptStart
+  /** Null for a prompt that is too short for a provider's cache. */
+  start: PromptStart | null
   prompt: number
   /** Tokens that are in the provider's cache since: read from it, or written. */
   known: number
@@ -92,14 +93,16 @@ export function createCacheWatch(
     const before = conversations.get(conversation)
     const isRecent = before !== undefined && now() - before.at <= KEPT_MS
     if (isRecent && prompt * 2 < before.known) return null
-    const present = { sums: sumsOf(bytes), bytes: bytes.length, start: startOf(json), prompt, known: cached + written }
+    const start = prompt < LEAST_CACHED ? null : startOf(json)
+    const present = { sums: sumsOf(bytes), bytes: bytes.length, start, prompt, known: cached + written }
     conversations.set(conversation, { ...present, at: now() })
     if (!isRecent) return null
     const expected = Math.min(before.known, prompt)
     const isDrop = expected >= LEAST_CACHED && cached * 2 <= expected
     // Some providers do not tell what they write.
     const isUnread = cached + before.known === 0 && Math.min(prompt, before.prompt) >= LEAST_CACHED
-    const changed = isDrop || isUnread ? changedPart(before.start, present.start) : null
+    const isComparable = (isDrop || isUnread) && before.start !== null && start !== null
+    const changed = isComparable ? changedPart(before.start, start) : null
     if (isDrop || changed !== null)
       onMiss({
         ...{ call_id: callId, caller_id: context.callerId, session_id, upstream, model },
