@@ -101,8 +101,7 @@ export function createCacheWatch(
     const isDrop = expected >= LEAST_CACHED && cached * 2 <= expected
     // Some providers do not tell what they write.
     const isUnread = cached + before.known === 0 && Math.min(prompt, before.prompt) >= LEAST_CACHED
-    const isComparable = (isDrop || isUnread) && before.start !== null && start !== null
-    const changed = isComparable ? changedPart(before.start, start) : null
+    const changed = isDrop || isUnread ? changedPart(before.start, start) : null
     if (isDrop || changed !== null)
       onMiss({
         ...{ call_id: callId, caller_id: context.callerId, session_id, upstream, model },

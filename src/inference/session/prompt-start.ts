@@ -17,8 +17,9 @@ export const startOf = (body: Fields): PromptStart => ({
   ),
 })
 
-/** First part that differs, in the order of prompts. Null for none. */
-export function changedPart(before: PromptStart, present: PromptStart): ChangedPart | null {
+/** First part that differs, in the order of prompts. Null for none, and where one start was not read. */
+export function changedPart(before: PromptStart | null, present: PromptStart | null): ChangedPart | null {
+  if (before === null || present === null) return null
   if (before.tools !== present.tools) return 'tools'
   return before.instructions === present.instructions ? null : 'instructions'
 }
