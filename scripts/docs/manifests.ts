@@ -8,10 +8,11 @@ interface Variable {
   name: string
 }
 
-/** `server.json`, which registries of MCP servers read, with the variables of the providers as they are. */
+/** `server.json`, which registries of MCP servers read, with the version and the variables of the providers as they are. */
 export function serverDescription(found: string): string {
   const description = JSON.parse(found)
   const [npm] = description.packages
+  description.version = npm.version = JSON.parse(readFileSync('package.json', 'utf8')).version
   const isDerived = ({ name }: Variable) => !name.startsWith('GAZEWAY_') || name === 'GAZEWAY_UPSTREAM'
   const others = npm.environmentVariables.filter((variable: Variable) => !isDerived(variable))
   npm.environmentVariables = [...keyVariables(), upstreamVariable, ...others]
