@@ -22,6 +22,7 @@ import { addReviewCommands } from './review-program.ts'
 import { addSessionCommands } from './session-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 import { addStatementCommand } from './statement-program.ts'
+import { addTaskCommand } from './task-program.ts'
 
 const EXAMPLES = `
 Without a command, gazeway is an MCP tool server on stdin and stdout, started by a coding assistant.
@@ -115,6 +116,7 @@ addReviewCommands(program, start)
 addStatementCommand(program, start)
 addCostCommand(program, start)
 addReconcileCommand(program, start)
+addTaskCommand(program, start)
 
 program
   .command('help')

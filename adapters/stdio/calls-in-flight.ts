@@ -17,7 +17,7 @@ import { workingFolder } from './working-folder.ts'
  */
 export type CallTool = (
   params: { name: string; arguments?: Record<string, unknown> | undefined },
-  request: ServerContext['mcpReq'],
+  request: Pick<ServerContext['mcpReq'], 'signal' | '_meta' | 'notify'>,
   roots: () => Promise<readonly string[]>,
   isOwnFault: () => boolean,
 ) => Promise<CallToolResult>

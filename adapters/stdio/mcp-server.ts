@@ -9,6 +9,7 @@ import { declaredRoots } from './declared-roots.ts'
 import { registerPrompts } from './prompts.ts'
 import { registerMemories } from './resources.ts'
 import { registerSkills } from './skills.ts'
+import { registerTasks } from './tasks/tasks.ts'
 import type { ToolChoice } from './tool-choice.ts'
 
 /** Lifetime of lists in a client's cache, in milliseconds; they do not change while the server runs. */
@@ -24,6 +25,8 @@ const KEPT = { ttlMs: KEPT_MS, cacheScope: 'private' } as const
 export function createMcpServer(
   era: 'legacy' | 'modern',
   deps: {
+    /** Data folder, for the tasks of clients. */
+    dataDir: string
     gateway: () => Promise<Gateway>
     callTool: CallTool
     choice: ToolChoice
@@ -31,7 +34,7 @@ export function createMcpServer(
     onListed: () => void
   },
 ): McpServer {
-  const { gateway, callTool, choice, onListed } = deps
+  const { dataDir, gateway, callTool, choice, onListed } = deps
   const mcp = new McpServer(
     { name: 'gazeway', title: 'Gazeway', version: VERSION },
     {
@@ -52,6 +55,7 @@ export function createMcpServer(
     registerSkills(mcp, era === 'modern' ? KEPT : {})
   }
   if (choice.hasGroup('context')) registerPrompts(mcp, gateway, rootsOf)
+  const tasks = era === 'modern' && choice.has('gateway_llm_query') ? registerTasks(mcp, dataDir) : null
 
   // McpServer's own handlers load every tool to list them. Their error for an invalid argument lacks the field and the
   // error code.
@@ -63,6 +67,11 @@ export function createMcpServer(
   mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     if (!choice.has(params.name)) throw unknownTool(params.name)
     const { roots, missing } = rootsOf(mcpReq)
+    if (tasks?.takes(params.name, mcpReq)) {
+      const declared = await roots().catch(() => [])
+      const handle = missing() ?? (await tasks.start(params, declared, mcpReq))
+      if (handle) return handle
+    }
     const result = await callTool(params, mcpReq, roots, () => missing() === null)
     return (result.isError && missing()) || result
   })

@@ -51,7 +51,8 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
     for (const signal of STOP_SIGNALS) process.on(signal, stop)
   })
   serveConnection(
-    ({ era }) => createMcpServer(era, { gateway, callTool: calls.callTool, choice, onListed: keepRest }),
+    ({ era }) =>
+      createMcpServer(era, { dataDir: loaded.dataDir, gateway, callTool: calls.callTool, choice, onListed: keepRest }),
     {
       transport,
       onerror: (err) => log.debug('Failed to read a message.', { err }),

@@ -17,10 +17,12 @@ import { before, describe, it } from 'node:test'
 import { processKeys } from '../../src/inference/clouds/aws-process.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { scriptArgs } from '../doubles/script.ts'
+import { until } from '../doubles/until.ts'
 import { chunks, sse } from '../doubles/upstream.ts'
 import { askClaude, CLAUDE, fromReadme, toolCall } from './claude.ts'
 import { onDouble } from './gateway-process.ts'
 import { CLI, connect, finish, newPlace, type Place, run, watch } from './server.ts'
+import { envelope, spawnStateless } from './stateless.ts'
 
 /** Names of commands that a repository may hope are looked for in it. */
 const COMMANDS = ['gazeway', 'node', 'npx', 'npm', 'git', 'sh']
@@ -299,12 +301,29 @@ describe('a place that starts a process', () => {
     assert.deepEqual(place.sprung(), [])
   })
 
+  it('starts the process of a task by absolute paths, never from the opened folder', async () => {
+    const place = hostilePlace()
+    const PATH = `${place.traps}:.:${place.path}`
+    const server = spawnStateless(place, { args: ['--upstream', 'sandbox'], env: { PATH } })
+    const meta = envelope({}, { extensions: { 'io.modelcontextprotocol/tasks': {} } })
+    const call = { name: 'gateway_llm_query', arguments: { query: 'Hello?' } }
+    const { taskId } = (await server.ask('call', 'tools/call', call, meta)).result
+    let polls = 0
+    const { content } = await until(
+      async () => (await server.ask(++polls, 'tasks/get', { taskId }, meta)).result.result,
+      { seconds: 30 },
+    )
+    assert.match(content[0].text, /\[sandbox\]/)
+    assert.deepEqual(place.sprung(), [])
+  })
+
   it('is where these are run, and nowhere else: a new one needs a case above', () => {
     const starting = sources.filter(
       (file) => /\.tsx?$/.test(file) && /['"](?:node:)?(?:child_process|cluster)['"]/.test(readFileSync(file, 'utf8')),
     )
     assert.deepEqual(starting.sort(), [
       'adapters/command/connect-run.ts',
+      'adapters/stdio/tasks/task-process.ts',
       'src/context/git-command.ts',
       'src/inference/clouds/aws-process.ts',
     ])

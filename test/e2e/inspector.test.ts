@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
 import { CLI, connect, finish, newPlace } from './server.ts'
 
@@ -34,6 +35,29 @@ describe('the MCP inspector on the command line', () => {
     assert.equal(code, 0, stdout + stderr)
     assert.equal(stderr, '')
     assert.equal(JSON.parse(stdout).tools.length, 12)
+  })
+
+  /** Output of its second major, in the era of requests without `initialize`, which takes home and path alone. */
+  async function inspect2(...args: string[]): Promise<string> {
+    const server = ['--', process.execPath, CLI, '--upstream', 'sandbox', '--data', place.data]
+    const child = spawn(String(inspector2), ['--cli', '--protocol-era', 'modern', ...args, ...server], {
+      cwd: place.project,
+      env: place.env,
+    })
+    const { code, stdout, stderr } = await finish(child)
+    assert.equal(code, 0, stdout + stderr)
+    return stdout
+  }
+
+  it('verifies the skill in its second major', { skip: !inspector2 }, async () => {
+    const report = JSON.parse(await inspect2('--method', 'skills/list', '--verify'))
+    assert.deepEqual([report.name, report.conformance, report.outcome], ['gazeway-memory', [], 'verified'])
+  })
+
+  it('gets the answer of a task in its second major', { skip: !inspector2 }, async () => {
+    const call = ['--method', 'tools/call', '--tool-name', 'gateway_llm_query', '--tool-arg', 'query=Hello?']
+    assert.match(JSON.parse(await inspect2(...call)).content[0].text, /\[sandbox\]/)
+    assert.equal(readdirSync(join(place.data, 'mcp-tasks')).length, 1)
   })
 
   it('calls a tool', async () => {
