@@ -22,19 +22,17 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
-  it('draws the latency of a first hour, which is one point', async () => {
+  it('says the latency of a first hour in figures: one point makes no line', async () => {
     const body = { goal: 'Write a small plan', dry_run: true }
     await ask(console.platform, 'POST', '/api/tasks/swarm', { body })
     const page = await console.open('#/overview')
-    const canvas = page.getByRole('region', { name: 'Latency' }).locator('canvas')
-    await canvas.waitFor()
-    const orange = await canvas.evaluate((drawn: HTMLCanvasElement) => {
-      const { data } = drawn.getContext('2d')?.getImageData(0, 0, drawn.width, drawn.height) ?? { data: [] }
-      // --series-2, drawn last
-      return data.filter((red, at) => at % 4 === 0 && red === 0xd9 && data[at + 1] === 0x66 && data[at + 2] === 0x2b)
-        .length
-    })
-    assert.ok(orange > 5, `${orange} pixels`)
+    const latency = page.getByRole('region', { name: 'Latency' })
+    await latency.getByText(/^Median \(p50\)/).waitFor()
+    await latency
+      .getByText(/^\d+ ms|^\d+\.\d s/)
+      .first()
+      .waitFor()
+    assert.equal(await latency.locator('canvas').count(), 0)
     await page.close()
   })
 
@@ -66,13 +64,8 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
       totals: { upstream_cost_usd: number; calls: number }
       groups: unknown[]
     }
-    // Small sums have six decimals: in the first hour of a day they are all that there is.
-    const decimals = totals.upstream_cost_usd >= 0.01 ? 4 : 6
-    const cost = totals.upstream_cost_usd.toLocaleString('en', {
-      minimumFractionDigits: 2,
-      maximumFractionDigits: decimals,
-    })
-    await page.locator('.stat', { hasText: 'Cost today' }).getByText(`$${cost}`, { exact: true }).waitFor()
+    const cost = totals.upstream_cost_usd < 0.005 ? '<$0.01' : `$${totals.upstream_cost_usd.toFixed(2)}`
+    await page.locator('.stat', { hasText: 'Cost today' }).getByText(cost, { exact: true }).waitFor()
     await page.locator('.stat', { hasText: 'Calls today' }).getByText(String(totals.calls), { exact: true }).waitFor()
     const spenders = page.getByRole('list', { name: 'Cost by caller' })
     assert.equal(await spenders.getByRole('listitem').count(), groups.length)

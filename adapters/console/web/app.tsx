@@ -2,10 +2,12 @@ import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
 import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/components.ts'
+import { Icon } from './components/icon.tsx'
 import { shortId } from './format.ts'
 import { Mark } from './logo.tsx'
 import { PAGE_GROUPS, pageNamed } from './page-list.ts'
 import { href, type PageProps, place } from './router.ts'
+import { scrollToPlace } from './scroll-memory.ts'
 import { SignIn } from './sign-in.tsx'
 import { endSession, session } from './signed-in.ts'
 
@@ -34,8 +36,8 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
     setOpen(false)
     if (!first.current) main.current?.focus()
     first.current = false
-    scrollTo(0, 0)
   }, [page])
+  useEffect(() => scrollToPlace(main.current), [page, of])
 
   return (
     <div class="shell">
@@ -53,7 +55,7 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
         <div class="side-head">
           <a class="brand" href={href('overview')}>
             <Mark />
-            Gazeway
+            <span class="word">Gazeway</span>
           </a>
           <button
             type="button"
@@ -95,8 +97,9 @@ function Navigation({ page }: { page: string }) {
           <ul aria-labelledby={`nav-${label}`}>
             {pages.map(({ name, label: word }) => (
               <li key={name}>
-                <a href={href(name)} aria-current={name === page ? 'page' : undefined}>
-                  {word}
+                <a href={href(name)} title={word} aria-current={name === page ? 'page' : undefined}>
+                  <Icon name={name} />
+                  <span class="word">{word}</span>
                 </a>
               </li>
             ))}

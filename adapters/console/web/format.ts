@@ -7,10 +7,21 @@ const utcDates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZ
 const utcDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
-/** `$12.34`. Small amounts have more decimals, at most 6. */
+/** Smallest amount that is shown with two decimals. */
+const CENT = 0.01
+
+/** `$12.34`, `<$0.01`: two decimals, so that the amounts of a column compare. */
 export function usd(value: number): string {
   const size = Math.abs(value)
-  const decimals = size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : 6
+  if (size > 0 && size < CENT / 2) return value < 0 ? '>−$0.01' : '<$0.01'
+  return signed(value, 2)
+}
+
+/** `$0.000153`: all decimals of an amount, for one call and for prices. */
+export const usdExact = (value: number): string => signed(value, 6)
+
+function signed(value: number, decimals: number): string {
+  const size = Math.abs(value)
   const text = size.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: decimals })
   return `${value < 0 ? '−' : ''}$${text}`
 }

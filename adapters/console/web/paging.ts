@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Page } from '../../../src/store/page.ts'
+import { addressWith, go, place } from './router.ts'
 import { type Live, useLive } from './use-live.ts'
 
 /** List as the API returns it. */
@@ -15,28 +16,45 @@ export interface Paged<T, L extends List<T> = List<T>> extends Live<L> {
   previous: (() => void) | null
 }
 
+/** Pages before those that were reached in this tab, by the cursor of the later one; null is the first page. */
+const earlier = new Map<string, { cursor: string | null; first: number }>()
+
 /**
- * Loads a list of the API page by page, newest first.
+ * Loads a list of the API page by page, newest first. The address holds the page as `after` and `first`.
  *
- * @param path may have a query; another path starts at the first page. Null sends no request.
+ * @param path may have a query; another one starts at the first page. Null sends no request.
  */
 export function usePage<T, L extends List<T> = List<T>>(
   path: string | null,
   { limit = 25, everyMs = 3000 }: { limit?: number; everyMs?: number } = {},
 ): Paged<T, L> {
-  const [way, setWay] = useState<{ path: string | null; cursors: string[] }>({ path, cursors: [] })
-  const cursors = way.path === path ? way.cursors : []
-  const cursor = cursors.at(-1)
-  const query = `limit=${limit}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+  const filtered = useRef(path)
+  const isOther = filtered.current !== path
+  useEffect(() => {
+    filtered.current = path
+    if (isOther && place.value.query.has('after')) go(addressWith({ after: null, first: null }), true)
+  }, [path])
+  const cursor = isOther ? null : place.value.query.get('after')
+  const first = cursor === null ? 1 : Number(place.value.query.get('first')) || 1
+  const query = `limit=${limit}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
   const live = useLive<L>(path === null ? null : `${path}${path.includes('?') ? '&' : '?'}${query}`, { everyMs })
   const items = live.data?.items ?? []
   const following = live.data?.next_cursor ?? null
+  const turnTo = (to: { cursor: string | null; first: number }) =>
+    go(addressWith({ after: to.cursor, first: to.cursor && String(to.first) }), true)
   return {
     ...live,
     items,
     total: live.data?.total ?? 0,
-    first: items.length === 0 ? 0 : cursors.length * limit + 1,
-    next: following === null ? null : () => setWay({ path, cursors: [...cursors, following] }),
-    previous: cursors.length === 0 ? null : () => setWay({ path, cursors: cursors.slice(0, -1) }),
+    first: items.length === 0 ? 0 : first,
+    next:
+      following === null
+        ? null
+        : () => {
+            earlier.set(following, { cursor, first })
+            turnTo({ cursor: following, first: first + items.length })
+          },
+    // After a reload, the pages before are not known: the list begins at its first page.
+    previous: cursor === null ? null : () => turnTo(earlier.get(cursor) ?? { cursor: null, first: 1 }),
   }
 }

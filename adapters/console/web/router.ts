@@ -25,6 +25,12 @@ export function href(page: string, to: { id?: string | null; query?: Record<stri
   return `#/${page}${to.id ? `/${encodeURIComponent(to.id)}` : ''}${queryOf(to.query ?? {})}`
 }
 
+/** Builds the address of the present place with other values in its query; null removes one. */
+export function addressWith(change: Readonly<Record<string, string | null>>): string {
+  const { page, id, query } = place.value
+  return href(page, { id, query: { ...Object.fromEntries(query), ...change } })
+}
+
 /** Builds a query with its question mark from the values that are given; empty without any. */
 export function queryOf(values: Readonly<Record<string, string | null | undefined>>): string {
   const given = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]))

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { offline } from '../api.ts'
 import { moment, short, utcDate } from '../format.ts'
+import { Facts } from './facts.tsx'
 import { Empty } from './layout.tsx'
 import type { Series } from './plot.ts'
 
@@ -28,6 +29,7 @@ export function LineChart(props: {
   const { series, height = 180, days = false, filled = false, range, format = short } = props
   const drawn = JSON.stringify([series, scheme, height, days])
   const hasPoints = series.some(({ points }) => points.length > 0)
+  const isLine = series.some(({ points }) => valuesOf(points).length > 1)
 
   useEffect(() => {
     const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -38,7 +40,7 @@ export function LineChart(props: {
 
   useEffect(() => {
     const element = frame.current
-    if (!element || !hasPoints) return
+    if (!element || !isLine) return
     let gone = false
     let remove = () => {}
     import('./plot.ts').then(
@@ -54,9 +56,10 @@ export function LineChart(props: {
       remove()
     }
     // `drawn` contains all that the drawing depends on.
-  }, [drawn, hasPoints, isOffline])
+  }, [drawn, isLine, isOffline])
 
   if (!hasPoints) return <Empty title="No data yet" />
+  if (!isLine) return <Latest series={series} format={format} />
   return (
     <figure class="chart">
       <div
@@ -73,6 +76,14 @@ export function LineChart(props: {
     </figure>
   )
 }
+
+/** Values of lines with one point. */
+function Latest({ series, format }: { series: readonly Series[]; format: (value: number) => string }) {
+  const texts = series.map(({ label, points }) => [label, valuesOf(points).map(format).join() || '—'])
+  return <Facts of={Object.fromEntries(texts)} />
+}
+
+const valuesOf = (points: Series['points']) => points.flatMap(([, value]) => (value === null ? [] : [value]))
 
 function PointsTable(props: {
   label: string
@@ -118,7 +129,7 @@ function PointsTable(props: {
 function summaryOf(series: readonly Series[], format: (value: number) => string): string {
   return series
     .map(({ label, points }) => {
-      const values = points.flatMap(([, value]) => (value === null ? [] : [value]))
+      const values = valuesOf(points)
       const last = values.at(-1)
       return last === undefined
         ? `${label}, no values`

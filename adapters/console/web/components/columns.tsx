@@ -20,8 +20,10 @@ export const figureColumn = <Row,>(label: string, render: (row: Row) => Componen
 })
 
 /** Column of an amount in USD. */
-export const moneyColumn = <Key extends string>(key: Key, label: string) =>
-  figureColumn<Record<Key, number | null>>(label, (row) => <Money usd={row[key]} />)
+export const moneyColumn = <Key extends string>(key: Key, label: string): Column<Record<Key, number | null>> => ({
+  ...figureColumn(label, (row) => <Money usd={row[key]} />),
+  fold: 'last',
+})
 
 /** Column of a count. */
 export const countColumn = <Key extends string>(key: Key, label: string) =>
@@ -48,6 +50,7 @@ export const actionsColumn = <Row,>(
 ): Column<Row> => ({
   key: 'actions',
   label,
+  fold: 'last',
   render: (row) =>
     isOpen(row) && (
       <div class="actions">

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 
-/** Page with its title, purpose and actions. */
+/** Page with its title, purpose and actions. @param back the list that it belongs to, the one way back */
 export function Page(props: {
   title: string
+  back?: { label: string; href: string }
   intro?: ComponentChildren
   actions?: ComponentChildren
   children?: ComponentChildren
@@ -15,6 +16,11 @@ export function Page(props: {
     <>
       <header class="page-head">
         <div>
+          {props.back && (
+            <nav class="crumb" aria-label="Back">
+              <a href={props.back.href}>{props.back.label}</a> /
+            </nav>
+          )}
           <h1 tabIndex={-1}>{props.title}</h1>
           {props.intro && <p class="intro">{props.intro}</p>}
         </div>

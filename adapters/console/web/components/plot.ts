@@ -37,7 +37,6 @@ export function plot(
     font: '11px system-ui, sans-serif',
   }
   const table = tableOf(series)
-  const [[first, second]] = table
   const chart = new uPlot(
     {
       width: element.clientWidth,
@@ -46,8 +45,6 @@ export function plot(
       legend: { show: true, live: true },
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
-        // For a single time, uPlot would show a thousand days.
-        ...(first !== undefined && second === undefined && { x: { range: [first - DAY_S / 2, first + DAY_S / 2] } }),
         y: { range: (_, low, high) => (range ? [...range] : [Math.min(0, low ?? 0), Math.max(high ?? 0, 1e-6) * 1.1]) },
       },
       axes: [
@@ -78,10 +75,17 @@ export function plot(
   }
 }
 
-/** Values of the custom properties of an element, such as `--muted`. */
+/** Colours of an element's custom properties, such as `--muted`, in the present scheme. */
 function colorsOf(element: HTMLElement): (name: string) => string {
-  const style = getComputedStyle(element)
-  return (name) => style.getPropertyValue(name).trim()
+  const probe = document.createElement('i')
+  element.append(probe)
+  const colors = new Map<string, string>()
+  for (const name of ['--muted', '--line', '--bad', '--warn', ...COLORS]) {
+    probe.style.color = `var(${name})`
+    colors.set(name, getComputedStyle(probe).color)
+  }
+  probe.remove()
+  return (name) => colors.get(name) ?? ''
 }
 
 /** Line of a chart, with its value beside the pointer. */
@@ -95,7 +99,7 @@ function lineOf(
     label,
     stroke,
     width: 2,
-    ...(options.filled && { fill: `${stroke}22` }),
+    ...(options.filled && { fill: stroke.replace('rgb(', 'rgba(').replace(')', ', 0.13)') }),
     points: { show: false, filter: (chart, index) => alone(chart.data[index] ?? []) },
     value(chart: uPlot, value: number | null, index: number, at: number | null) {
       const shown = at === null ? lastOf(chart.data[index]) : value

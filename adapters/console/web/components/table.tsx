@@ -1,10 +1,12 @@
-import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type ComponentChildren, Fragment, type TargetedMouseEvent } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import type { Paged } from '../paging.ts'
-import { go } from '../router.ts'
 import type { Live } from '../use-live.ts'
+import { CutText } from './cut-text.tsx'
+import { Facts } from './facts.tsx'
 import { Button } from './fields.tsx'
+import { useFolding } from './folding.ts'
 import { useFocusHandedOn } from './keyboard-focus.ts'
 
 /** Column of a table. Without `render` it shows the row's field of the same key. */
@@ -12,22 +14,28 @@ export interface Column<Row> {
   key: string
   label: string
   render?: (row: Row) => ComponentChildren
-  /** `words`: text by people or models, which may be long. */
+  /** `words`: text by people or models, which gets the width that other columns leave. */
   align?: 'left' | 'right' | 'words'
+  /** Columns that do not fit fold into the row: the `first` ones, then those further right, and `last` the others. */
+  fold?: 'first' | 'last'
 }
 
-/** Screens up to this width show all rows as blocks, in pixels. */
-const NARROW_PX = 640
-
 /**
- * Table of rows. If its columns do not fit, each row is a block.
+ * Table of rows of one line each. Columns that do not fit are shown below a row on demand.
  *
  * @param of source of the rows; while it loads or has failed, the empty state is not shown
  * @param empty content in place of a table without rows; `<Empty>` says what to do
- * @param addressOf address of a row's page: its first cell is a link to it, and a click on the row opens it
- * @param onRow opens a row without a page of its own, by a click on it or by the keyboard on its first cell
+ * @param addressOf address of a row's page
+ * @param onRow opens a row that has no address, by a click on it or by the keyboard on its first cell
  */
-export function DataTable<Row>(props: {
+export function DataTable<Row>(props: TableProps<Row>) {
+  const { rows, of } = props
+  if (rows.length === 0 && (of?.error || of?.loading)) return null
+  if (rows.length === 0 && props.empty) return <>{props.empty}</>
+  return <Rows {...props} />
+}
+
+interface TableProps<Row> {
   /** Label of the table for screen readers. */
   label: string
   columns: readonly Column<Row>[]
@@ -37,66 +45,97 @@ export function DataTable<Row>(props: {
   empty?: ComponentChildren
   addressOf?: (row: Row) => string
   onRow?: (row: Row) => void
-}) {
-  const { columns, rows, rowKey, addressOf, onRow, of } = props
-  const open = addressOf ? (row: Row) => go(addressOf(row)) : onRow
-  if (rows.length === 0 && (of?.error || of?.loading)) return null
-  if (rows.length === 0 && props.empty) return <>{props.empty}</>
+}
+
+function Rows<Row>({ label, columns, rows, rowKey, addressOf, onRow }: TableProps<Row>) {
+  const frame = useRef<HTMLDivElement>(null)
+  const isFolded = useFolding(frame, leavingOrder(columns))
+  const [open, setOpen] = useState<string | null>(null)
+  const folded = columns.filter(({ key }) => isFolded(key))
+  const shown = columns.filter(({ key }) => !isFolded(key))
+  const content = (row: Row, { key, render }: Column<Row>) =>
+    render ? render(row) : textOf((row as Record<string, unknown>)[key])
   const cell = (row: Row, column: Column<Row>, at: number) => {
-    const shown = column.render ? column.render(row) : textOf((row as Record<string, unknown>)[column.key])
-    if (at > 0 || !open) return shown
-    if (addressOf) return <RowAnchor href={addressOf(row)}>{shown}</RowAnchor>
-    return <RowButton onClick={() => open(row)}>{shown}</RowButton>
+    if (at > 0 || !(addressOf || onRow)) return content(row, column)
+    return <RowLink href={addressOf?.(row)} onClick={() => onRow?.(row)} children={content(row, column)} />
   }
-  // Roles are explicit, because elements in block layout lose their own.
+
   return (
-    <Frame label={props.label}>
-      <table role="table" aria-label={props.label}>
-        <thead role="rowgroup">
-          <tr role="row">
-            {columns.map(({ key, label, align }) => (
-              <th key={key} role="columnheader" scope="col" class={align ?? 'left'}>
+    <div ref={frame} class="table-frame">
+      <table aria-label={label}>
+        <thead>
+          <tr>
+            {shown.map(({ key, label, align }) => (
+              <th key={key} scope="col" class={align ?? 'left'}>
                 {label}
               </th>
             ))}
+            {folded.length > 0 && (
+              <th key="fold" scope="col">
+                <span class="sr">More</span>
+              </th>
+            )}
           </tr>
         </thead>
-        <tbody role="rowgroup">
-          {rows.map((row) => (
-            <tr
-              key={rowKey(row)}
-              role="row"
-              class={open ? 'opens' : undefined}
-              onClick={(event) => {
-                if (open && !(event.target as Element).closest('a, button, input, select')) open(row)
-              }}
-            >
-              {columns.map((column, at) => (
-                <td key={column.key} role="cell" class={column.align ?? 'left'} data-label={column.label}>
-                  <div class="cell">{cell(row, column, at)}</div>
-                </td>
-              ))}
-            </tr>
-          ))}
+        <tbody>
+          {rows.map((row) => {
+            const id = rowKey(row)
+            return (
+              <Fragment key={id}>
+                <tr class={addressOf || onRow ? 'opens' : undefined} onClick={addressOf || onRow ? openRow : undefined}>
+                  {shown.map((column, at) => (
+                    <td key={column.key} class={column.align ?? 'left'}>
+                      <div class="cell">{cell(row, column, at)}</div>
+                    </td>
+                  ))}
+                  {folded.length > 0 && (
+                    <td key="fold" class="right">
+                      <FoldButton isOpen={open === id} onClick={() => setOpen(open === id ? null : id)} />
+                    </td>
+                  )}
+                </tr>
+                {open === id && folded.length > 0 && (
+                  <tr class="unfolded">
+                    <td colSpan={shown.length + 1}>
+                      <Facts of={Object.fromEntries(folded.map((column) => [column.label, content(row, column)]))} />
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            )
+          })}
         </tbody>
       </table>
-    </Frame>
+      <CutText />
+    </div>
   )
 }
 
-function RowAnchor(props: { href: string; children: ComponentChildren }) {
-  const element = useRef<HTMLAnchorElement>(null)
-  useFocusHandedOn(element)
-  return (
-    <a ref={element} class="row-link" href={props.href}>
-      {props.children}
-    </a>
-  )
+/** Keys of the columns that may fold, in the order in which they leave. The first column stays. */
+function leavingOrder(columns: readonly Column<never>[]): string[] {
+  const rank = { first: 0, last: 2 }
+  const rankOf = ({ fold }: Column<never>) => (fold ? rank[fold] : 1)
+  const others = columns.slice(1).toReversed()
+  return others.sort((a, b) => rankOf(a) - rankOf(b)).map(({ key }) => key)
 }
 
-function RowButton(props: { onClick: () => void; children: ComponentChildren }) {
-  const element = useRef<HTMLButtonElement>(null)
+/** Follows the link of a row, or presses its button, from a click beside it. Keys such as Ctrl keep their meaning. */
+function openRow(event: TargetedMouseEvent<HTMLTableRowElement>): void {
+  if ((event.target as Element).closest('a, button, input, select')) return
+  const { ctrlKey, metaKey, shiftKey } = event
+  const click = new MouseEvent('click', { ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true })
+  event.currentTarget.querySelector('.row-link')?.dispatchEvent(click)
+}
+
+function RowLink(props: { href: string | undefined; onClick: () => void; children: ComponentChildren }) {
+  const element = useRef<HTMLButtonElement & HTMLAnchorElement>(null)
   useFocusHandedOn(element)
+  if (props.href !== undefined)
+    return (
+      <a ref={element} class="row-link" href={props.href}>
+        {props.children}
+      </a>
+    )
   return (
     <button ref={element} type="button" class="row-link" onClick={props.onClick}>
       {props.children}
@@ -104,37 +143,11 @@ function RowButton(props: { onClick: () => void; children: ComponentChildren }) 
   )
 }
 
-/**
- * Shows the rows of a table as blocks until its columns fit. A table that is still too wide scrolls, also by the
- * keyboard.
- */
-function Frame({ label, children }: { label: string; children: ComponentChildren }) {
-  const frame = useRef<HTMLDivElement>(null)
-  const neededPx = useRef(0)
-  const [blocks, setBlocks] = useState(false)
-  const [isScrolled, setIsScrolled] = useState(false)
-  useLayoutEffect(() => {
-    const element = frame.current
-    const table = element?.firstElementChild
-    if (!element || !table) return
-    const measure = () => {
-      const { clientWidth, scrollWidth } = element
-      const isOver = scrollWidth > clientWidth
-      if (!blocks && isOver) neededPx.current = scrollWidth
-      setBlocks(innerWidth <= NARROW_PX || clientWidth < neededPx.current)
-      setIsScrolled(isOver)
-    }
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(element)
-    observer.observe(table)
-    return () => observer.disconnect()
-  }, [blocks])
-  const reached = isScrolled ? ({ role: 'region', tabIndex: 0, 'aria-label': `${label}, all columns` } as const) : {}
+function FoldButton({ isOpen, onClick }: { isOpen: boolean; onClick: () => void }) {
   return (
-    <div ref={frame} class={blocks ? 'table-frame blocks' : 'table-frame'} {...reached}>
-      {children}
-    </div>
+    <button type="button" class="quiet fold" aria-expanded={isOpen} aria-label="All columns" onClick={onClick}>
+      {isOpen ? '▴' : '▾'}
+    </button>
   )
 }
 

@@ -24,7 +24,7 @@ export default function Attention({ id }: PageProps) {
       <Page
         title="Attention"
         intro="Where attention was in this session, and how well it proves that a person was present."
-        actions={<a href={href('attention')}>All sessions</a>}
+        back={{ label: 'All sessions', href: href('attention') }}
       >
         <SessionView key={id} sessionId={id} />
       </Page>

@@ -22,7 +22,7 @@ import {
   whenColumn,
 } from '../../components/components.ts'
 import { COST_FROM } from '../../components/cost-from.ts'
-import { count, duration, percent, shortId, usd } from '../../format.ts'
+import { count, duration, percent, shortId, usdExact } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -41,7 +41,7 @@ export default function Calls({ id, query }: PageProps) {
       <Page
         title="Call"
         intro="One call to the provider, as recorded in the audit trail."
-        actions={<a href={href('calls')}>All calls</a>}
+        back={{ label: 'All calls', href: href('calls') }}
       >
         <OneCall id={id} />
       </Page>
@@ -74,8 +74,8 @@ const COLUMNS: Column<CallRecord>[] = [
   whenColumn('at', 'When'),
   { key: 'status', label: 'Status', render: (call) => <Outcome call={call} /> },
   { key: 'model', label: 'Model', render: ({ model, requested_model }) => model ?? requested_model ?? '—' },
-  { key: 'path', label: 'Path' },
-  { key: 'surface', label: 'Through' },
+  { key: 'path', label: 'Path', fold: 'first' },
+  { key: 'surface', label: 'Through', fold: 'first' },
   {
     key: 'caller_id',
     label: 'Caller',
@@ -208,7 +208,7 @@ function Figures({ of: call }: { of: CallRecord }) {
       />
       <Stat
         label="Cost at the provider"
-        value={cost === null ? 'unknown' : usd(cost)}
+        value={cost === null ? 'unknown' : usdExact(cost)}
         hint={call.price_from === null ? undefined : COST_FROM[call.price_from]}
       />
       <Stat
@@ -227,8 +227,8 @@ function cacheOf({ usage, cache }: CallRecord): string | null {
     cached_tokens > 0 &&
       `${count(cached_tokens)} of ${count(prompt_tokens)} tokens (${percent(cached_tokens / prompt_tokens)})`,
     cache_write_tokens > 0 && `${count(cache_write_tokens)} written`,
-    cache && cache.saved_usd > 0 && `${usd(cache.saved_usd)} saved`,
-    cache && cache.missed_tokens > 0 && `${count(cache.missed_tokens)} missed for ${usd(cache.missed_usd)}`,
+    cache && cache.saved_usd > 0 && `${usdExact(cache.saved_usd)} saved`,
+    cache && cache.missed_tokens > 0 && `${count(cache.missed_tokens)} missed for ${usdExact(cache.missed_usd)}`,
     cache && cache.changed !== null && `the client changed its ${cache.changed}`,
   ]
   return said.filter(Boolean).join(', ') || null

@@ -28,7 +28,12 @@ const EXCERPT = 160
 /** Columns, with excerpts in place of values after a search. */
 const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null): readonly Column<Memory>[] => [
   { key: 'key', label: 'Key', render: ({ key }) => <span class="memory-key">{key}</span> },
-  { key: 'value', label: 'Value', render: ({ id, value }) => (excerpts ? excerpts.get(id) : beginningOf(value)) },
+  {
+    key: 'value',
+    label: 'Value',
+    align: 'words',
+    render: ({ id, value }) => (excerpts ? excerpts.get(id) : beginningOf(value)),
+  },
   { key: 'tags', label: 'Tags', render: ({ tags }) => <Tags of={tags} /> },
   { key: 'namespace', label: 'Namespace' },
   { key: 'written_by', label: 'Written by', render: (memory) => <Writer memory={memory} names={names} /> },

@@ -38,6 +38,7 @@ export function RecentErrors() {
             {
               key: 'error',
               label: 'Error',
+              align: 'words',
               render: ({ latest: { http_status, error: said }, calls }) => (
                 <>
                   {http_status !== null && <Badge tone="bad">{http_status}</Badge>} {said ?? 'No reason given.'}
@@ -45,7 +46,7 @@ export function RecentErrors() {
                 </>
               ),
             },
-            { key: 'todo', label: 'What to do', render: ({ latest }) => <Advice call={latest} /> },
+            { key: 'todo', label: 'What to do', align: 'words', render: ({ latest }) => <Advice call={latest} /> },
           ]}
         />
       )}

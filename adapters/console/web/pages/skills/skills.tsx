@@ -22,7 +22,7 @@ import { useLive } from '../../use-live.ts'
 export default function Skills({ id }: PageProps) {
   if (id !== null)
     return (
-      <Page title="Skill" actions={<a href={href('skills')}>All skills</a>}>
+      <Page title="Skill" back={{ label: 'All skills', href: href('skills') }}>
         <OneSkill id={id} />
       </Page>
     )

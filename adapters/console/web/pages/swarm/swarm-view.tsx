@@ -22,21 +22,14 @@ export function SwarmView({ id }: { id: string }) {
   return (
     <Page
       title={tasks.length === 0 ? 'Swarm' : `Swarm of ${count(tasks.length)} ${tasks.length === 1 ? 'task' : 'tasks'}`}
-      intro={
-        <>
-          <a href={href('swarm')}>All swarms</a> · Arrows lead from a task to the tasks that depend on it.
-        </>
-      }
+      back={{ label: 'All swarms', href: href('swarm') }}
+      intro="Arrows lead from a task to the tasks that depend on it."
     >
       <ErrorNote error={error} onRetry={reload} />
       {!data && !error && <Loading what="the swarm" />}
       {data && tasks.length === 0 && (
         <Card>
-          <Empty
-            title="Swarm not found"
-            hint="The address may be incomplete."
-            action={<a href={href('swarm')}>All swarms</a>}
-          />
+          <Empty title="Swarm not found" hint="The address may be incomplete." />
         </Card>
       )}
       {tasks.length > 0 && (

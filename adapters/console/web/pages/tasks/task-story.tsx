@@ -32,6 +32,8 @@ import { momentsOf } from './task-moments.tsx'
 import './tasks.css'
 import { isUnfinished, TASK_TONES } from './task-status-tone.ts'
 
+const ALL = { label: 'All tasks', href: href('tasks') }
+
 /** History of a task and its reward, and the possible actions. */
 export function TaskStory({ id }: { id: string }) {
   const names = useNames()
@@ -40,9 +42,8 @@ export function TaskStory({ id }: { id: string }) {
   const [asked, setAsked] = useState<EscrowAsked | null>(null)
   if (!task.data) {
     return (
-      <Page title="Task">
+      <Page title="Task" back={ALL}>
         <NotLoaded of={task} what="the task" />
-        <a href={href('tasks')}>All tasks</a>
       </Page>
     )
   }
@@ -54,9 +55,10 @@ export function TaskStory({ id }: { id: string }) {
   return (
     <Page
       title={data.title}
+      back={ALL}
       intro={
         <>
-          <Badge tone={TASK_TONES[data.status]}>{data.status}</Badge> <a href={href('tasks')}>All tasks</a>
+          <Badge tone={TASK_TONES[data.status]}>{data.status}</Badge>
           {data.swarm_id && (
             <>
               {' · '}

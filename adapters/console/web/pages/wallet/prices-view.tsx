@@ -10,7 +10,11 @@ export function Prices() {
   return (
     <>
       <Grid of="figures">
-        <Stat label="Margin per call" value={<Money usd={data.margin_usd} />} hint="added to the cost of tokens" />
+        <Stat
+          label="Margin per call"
+          value={<Money exact usd={data.margin_usd} />}
+          hint="added to the cost of tokens"
+        />
         <Stat label="Token" value={data.token} hint="used for settlements" />
         <Stat label="Network" value={data.network} hint="of the settlement token" />
       </Grid>
@@ -22,10 +26,14 @@ export function Prices() {
           columns={[
             { key: 'id', label: 'Model', render: ({ id }) => <code>{id}</code> },
             { key: 'use', label: 'For' },
-            figureColumn('Input per 1M tokens', ({ prices_per_1m_tokens_usd: { input } }) => <Money usd={input} />),
-            figureColumn('Output per 1M tokens', ({ prices_per_1m_tokens_usd: { output } }) => <Money usd={output} />),
+            figureColumn('Input per 1M tokens', ({ prices_per_1m_tokens_usd: { input } }) => (
+              <Money exact usd={input} />
+            )),
+            figureColumn('Output per 1M tokens', ({ prices_per_1m_tokens_usd: { output } }) => (
+              <Money exact usd={output} />
+            )),
             figureColumn('Max. cost of 2,000 tokens', ({ price_per_1k_tokens_usd }) => (
-              <Money usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />
+              <Money exact usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />
             )),
           ]}
           empty={<Empty title="No metered models" />}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { NewTask } from '../../src/tasks/tasks.ts'
+import { ask } from '../adapters/platform.ts'
+import { axeFaults, type ConsoleUnderTest, drawn, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { seedCalls } from './seed.ts'
+
+const WIDTHS = [390, 1024, 1440, 2560]
+const PAGES = [
+  'overview',
+  'connections',
+  'wallet/account',
+  'wallet/ledger',
+  'wallet/callers',
+  'wallet/prices',
+  'burn',
+  'usage',
+  'escrow',
+  'tasks',
+  'swarm',
+  'calls',
+  'attention',
+  'memory',
+  'skills',
+  'upstreams',
+  'settings/models',
+  'settings/keys',
+  'settings/groups',
+]
+const ROW_PX = 36
+/** Sizes of text in the console, in pixels. */
+const SIZES = ['12px', '14px', '16px', '20px', '28px']
+const LONG = 'k/'.padEnd(480, 'long-')
+
+describe('every page at a phone, a tablet, a laptop and a large screen', { skip: WITHOUT_BROWSER }, () => {
+  let under: ConsoleUnderTest
+  before(async () => {
+    under = await startConsole()
+    const { platform } = under
+    const { gateway, admin, keyId } = platform
+    await seedCalls(platform)
+    for (let i = 0; i < 40; i++)
+      await gateway.tasks.create(NewTask.parse({ title: `${'Write '.repeat(i % 30)}notes` }), keyId)
+    await gateway.keys.create({ name: 'n'.repeat(64), scopes: ['inference', 'platform'], limits: { budgets: BUDGETS } })
+    for (const key of ['short', LONG])
+      assert.equal((await ask(platform, 'POST', '/api/memory', { key: admin, body: { key, value: LONG } })).status, 201)
+  })
+  after(async () => {
+    under.assertClean()
+    await under.close()
+  })
+
+  it('scrolls no page sideways, has rows of one line, and text of five sizes', async () => {
+    const page = await under.open('#/overview', { key: under.platform.admin })
+    for (const at of PAGES) {
+      await page.goto(`${under.platform.url}/#/${at}`)
+      await page.locator('main h1').waitFor()
+      await page.locator('main .loading').first().waitFor({ state: 'detached' })
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 })
+        await drawn(page)
+        const { over, rows, sizes } = await page.evaluate(() => ({
+          over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+          rows: [...document.querySelectorAll('.table-frame tbody tr')].map(
+            (row) => row.getBoundingClientRect().height,
+          ),
+          sizes: [...new Set([...document.querySelectorAll('main *')].map((one) => getComputedStyle(one).fontSize))],
+        }))
+        assert.ok(over <= 0, `${at} is ${over} px too wide at ${width} px`)
+        assert.ok(Math.max(0, ...rows) <= ROW_PX + 1, `${at}: a row of ${Math.max(...rows)} px at ${width} px`)
+        assert.deepEqual(
+          sizes.filter((size) => !SIZES.includes(size)),
+          [],
+          `${at}: sizes of text`,
+        )
+      }
+      assert.deepEqual(await axeFaults(page), [], at)
+    }
+    await page.close()
+  })
+
+  it('has all calls on two screens at 1,024 pixels, and the folded columns below a row', async () => {
+    const page = await under.open('#/calls', { key: under.platform.admin, width: 1024 })
+    const table = page.getByRole('table', { name: 'Calls' })
+    await table.getByRole('row').nth(25).waitFor()
+    assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) < 1800)
+    assert.equal(await table.getByRole('columnheader', { name: 'Through' }).count(), 0)
+    await table.getByRole('columnheader', { name: 'Cost' }).waitFor()
+    await table.getByRole('button', { name: 'All columns' }).first().press('Enter')
+    await table.getByText('Through').waitFor()
+    await page.setViewportSize({ width: 2560, height: 900 })
+    await table.getByRole('columnheader', { name: 'Through' }).waitFor()
+    await page.close()
+  })
+
+  it('shows cut text whole below the pointer and with the focus, until Escape', async () => {
+    const page = await under.open('#/memory', { key: under.platform.admin })
+    const key = page.getByRole('button', { name: LONG })
+    const whole = page.locator('.whole').getByText(LONG)
+    await key.focus()
+    await whole.waitFor()
+    await page.keyboard.press('Escape')
+    await whole.waitFor({ state: 'hidden' })
+    await key.hover()
+    await whole.waitFor()
+    await page.close()
+  })
+
+  it('returns to the row that was left, with the page and the filter of the list', async () => {
+    const page = await under.open('#/tasks?status=open', { key: under.platform.admin, width: 1024 })
+    await page.getByRole('button', { name: 'Older' }).click()
+    const row = page.getByRole('link', { name: /^(Write )*notes$/ }).last()
+    const name = (await row.textContent()) ?? ''
+    await page.getByText('26–40 of 40').waitFor()
+    await row.scrollIntoViewIfNeeded()
+    const left = await page.evaluate(() => scrollY)
+    assert.ok(left > 0, 'the list is scrolled')
+    await row.press('Enter')
+    await page.getByRole('heading', { name, level: 1 }).waitFor()
+    await page.goBack()
+    await page.getByText('26–40 of 40').waitFor()
+    assert.match(page.url(), /status=open/)
+    await page.locator('a.row-link:focus').getByText(name, { exact: true }).waitFor()
+    assert.equal(await page.evaluate(() => scrollY), left)
+    await page.reload()
+    await page.getByText('26–40 of 40').waitFor()
+    await page.close()
+  })
+})
+
+const BUDGETS = [
+  { usd: 10, per: 'day' as const },
+  { usd: 50, per: 'week' as const },
+  { usd: 150, per: 'month' as const },
+]
