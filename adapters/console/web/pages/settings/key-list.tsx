@@ -58,11 +58,11 @@ function KeyList() {
         }
         columns={[
           { key: 'name', label: 'Name', render: (key) => <Name of={key} groups={groups} /> },
-          { key: 'scopes', label: 'Scopes' },
-          { key: 'billing', label: 'Billing' },
+          { key: 'scopes', label: 'Scopes', fold: 'first' },
+          { key: 'billing', label: 'Billing', fold: 'first' },
           ...spendColumns<KeyRecord>(({ limits }) => limits.budgets),
           whenColumn('last_used_at', 'Last used'),
-          { key: 'state', label: 'State', render: (key) => <KeyState of={key} /> },
+          { key: 'state', label: 'State', fold: 'last', render: (key) => <KeyState of={key} /> },
           actionsColumn(
             '',
             ({ name }) => name,
