@@ -60,7 +60,7 @@ export function platformRoutes(
     Agent: agentRegistrationRoutes(gateway),
     Tasks: [...taskRoutes(gateway), ...swarmRoutes(gateway, stopping)],
     Escrow: escrowRoutes(gateway),
-    Calls: callRoutes(gateway),
+    Calls: callRoutes(gateway, stopping),
     'Coding sessions': codingSessionRoutes(gateway),
     Configuration: [...configRoutes(gateway), ...configKeyRoutes(), ...configModelRoutes(gateway, stopping)],
     Upstreams: upstreamRoutes(gateway, stopping),

@@ -14,6 +14,7 @@ import { listReply } from '../../web/list-reply.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
+import { liveCalls } from '../live-calls.ts'
 import { candidatesFor, Explained } from './upstream-routes.ts'
 
 const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
@@ -41,8 +42,15 @@ function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): 
   return named === undefined ? call : { ...call, upstream: named.provider.label }
 }
 
-/** Routes of the audit trail: every call to a model provider. A caller sees its own calls, an admin all. */
-export const callRoutes = (gateway: Gateway): Route[] => [
+/** Calls of which a live stream sends those that are new: more than a console shows. */
+const NEWEST = 50
+
+/**
+ * Routes of the audit trail: every call to a model provider. A caller sees its own calls, an admin all.
+ *
+ * @param stopping aborted shortly before shutdown ends live streams
+ */
+export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute('GET /api/calls', {
     summary: 'List model calls, newest first',
     description: 'A caller sees its own calls. An admin sees all, including those of local tools (caller_id null).',
@@ -56,6 +64,24 @@ export const callRoutes = (gateway: Gateway): Route[] => [
         const page = await gateway.calls.history(part)
         return { ...page, items: page.items.map((call) => seenBy(caller, call, gateway)) }
       })
+    },
+  }),
+  defineRoute('GET /api/calls/live', {
+    summary: 'Stream model calls as they are recorded',
+    description:
+      'Server-sent events `calls`, each with the calls that were recorded since the last one, newest first and without ' +
+      'their content, at most a second late. The filters are those of GET /api/calls. A caller receives its own calls.',
+    access: 'own',
+    query: CallFilter.omit({ limit: true, cursor: true, offset: true }).strict(),
+    reply: z.object({ items: z.array(CallRecord) }),
+    alsoAnswers: ['text/event-stream'],
+    run({ query, c }) {
+      const caller = callerOf(c)
+      const shown = { ...query, caller_id: shownTo(caller, query.caller_id), limit: NEWEST }
+      return liveCalls(async () => {
+        const { items } = await gateway.calls.history(shown)
+        return items.map((call) => seenBy(caller, call, gateway))
+      }, stopping)
     },
   }),
   defineRoute('GET /api/calls/stats', {
