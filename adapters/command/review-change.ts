@@ -5,13 +5,12 @@ import type { Log } from '../../src/config/log.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { readChange } from '../../src/review/change.ts'
-import { askGit, openCheckout } from '../../src/review/checkout.ts'
+import { openCheckout } from '../../src/review/checkout.ts'
 import { fileKindOf } from '../../src/review/file-kind.ts'
 import type { Change } from '../../src/review/part.ts'
 import type { Policy } from '../../src/review/policy.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
 import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
-import { readPatched, readStaged } from '../../src/review/uncommitted.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
 import type { Task } from '../../src/tasks/task-record.ts'
@@ -20,17 +19,14 @@ import { plain } from '../../src/text/plain.ts'
 import { consoleFiles, consoleFolder } from '../console/files.ts'
 import { OWN_DOMAIN } from '../review/serve-enrolment.ts'
 import { serveReview } from '../review/serve-review.ts'
-import { readInput } from './read-input.ts'
-import { revisionsIn } from './review-range.ts'
+import { askedChange, type ChangeFlags } from './review-asked-change.ts'
 import { receiptFolder } from './review-receipts.ts'
 import { signReceipt } from './review-sign.ts'
 import { openReviewSource } from './review-source.ts'
 import { untilStopped } from './stop-signals.ts'
 
 /** Flags of `gazeway review`. */
-export interface ReviewFlags {
-  staged?: boolean
-  patch?: string
+export interface ReviewFlags extends ChangeFlags {
   /** Task whose result is reviewed: its result names the commits. */
   task?: string
   out?: string
@@ -40,8 +36,9 @@ export interface ReviewFlags {
   sign?: string | true
 }
 
-/** A commit in a result: its id, as the review names it. */
-const Commit = z.string().regex(/^[0-9a-f]{40,64}$/)
+/** A commit in a result: its id, or a side of the change that the result has. */
+const Id = z.string().regex(/^[0-9a-f]{40,64}$/)
+const Commit = z.union([Id, z.object({ commit: Id }).transform(({ commit }) => commit)])
 
 /** Caller of reviews that are begun by the command. It is the id of no key. */
 const CALLER = 'gazeway-review'
@@ -64,7 +61,7 @@ export async function reviewChange(
   try {
     const { reviews } = source
     const task = flags.task === undefined ? null : await source.task(flags.task)
-    const change = await (task === null ? changeOf(checkout, range, flags) : deliveredBy(task, checkout))
+    const change = await (task === null ? askedChange(checkout, range, flags) : deliveredBy(task, checkout))
     if (change.parts.length === 0)
       throw new GazewayError('not_found', 'There is nothing to review: both sides are equal.')
     const policy = await policyFor(checkout, change, loaded.config.review.policy)
@@ -105,24 +102,6 @@ function deliveredBy({ id, result }: Task, checkout: Checkout): Promise<Change> 
       param: '--task',
     },
   )
-}
-
-/** Reads the change that is asked for: a range, by default the last commit, what is staged, or a patch. */
-async function changeOf(
-  checkout: Checkout,
-  range: string | undefined,
-  { staged, patch }: ReviewFlags,
-): Promise<Change> {
-  if ([range, staged, patch].filter((one) => one !== undefined).length > 1)
-    throw new GazewayError('validation_failed', 'Name one change: BASE..HEAD, --staged or --patch.', {
-      param: '--patch',
-    })
-  if (staged) return readStaged(checkout)
-  if (patch !== undefined) return readPatched(checkout, await readInput(patch, 'The patch'))
-  const { base, head } = revisionsIn(range ?? 'HEAD^..HEAD', 'BASE..HEAD')
-  // What the base gained since the branch left it is no part of the change.
-  const fork = await askGit(checkout, ['merge-base', '--end-of-options', base, head])
-  return readChange(checkout, fork.toString('latin1').trim(), head)
 }
 
 /** Opens the policy in force. Null for a repository without one. */

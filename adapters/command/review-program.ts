@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
+import type { ChangeFlags } from './review-asked-change.ts'
 import type { ReviewFlags } from './review-change.ts'
 import type { InstallFlags } from './review-install.ts'
 import type { SignFlags } from './review-sign.ts'
@@ -17,6 +18,7 @@ Examples:
   $ gazeway review --patch change.patch            a patch to the last commit
   $ gazeway review --sign ~/.ssh/id_ed25519        signs the receipt at once
   $ gazeway --remote https://gazeway.example.org review      the remote Gazeway observes it, and countersigns
+  $ gazeway review change > change.json             its lines as JSON, for other front ends
   $ gazeway review install                         reminds you before a push to main`
 
 const VERIFY_EXAMPLES = `
@@ -65,6 +67,15 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .action(async (receipts: string[], flags: VerifyFlags) => {
       const { verifyReceipts } = await import('./review-verify.ts')
       if (!(await verifyReceipts(receipts, flags, start))) process.exitCode = 1
+    })
+  review
+    .command('change')
+    .description('print a change as JSON, for POST /api/reviews and as the result of a task with a review')
+    .argument('[base..head]', 'commits; the last commit by default')
+    .action(async (range: string | undefined, _flags: object, command: Command) => {
+      // `gazeway review` has the same options, and takes them.
+      const flags = command.optsWithGlobals<ChangeFlags>()
+      await (await import('./review-asked-change.ts')).printChange(range, flags)
     })
   review
     .command('sign')

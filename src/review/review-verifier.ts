@@ -3,10 +3,11 @@ import type { Check, GazeVerifier } from '../gaze/verification.ts'
 import type { GatewayKey } from '../signing/gateway-keys.ts'
 import type { Schema } from '../store/schema.ts'
 import { isObject } from '../text/json.ts'
+import { reaches } from './level.ts'
 import { observedReview } from './observed-review.ts'
-import type { Change } from './part.ts'
+import { Change } from './part.ts'
 import { changeOf } from './review-record.ts'
-import { reaches } from './statement.ts'
+import type {} from './statement.ts'
 import { ReviewDemand } from './task-review.ts'
 
 /** Beginning of the ids of reviews. A review stands in the place of an attestation by its id. */
@@ -79,7 +80,9 @@ async function shortcomings(
   if (row.task_id !== taskId) found.push('The review is not bound to this task.')
   if (decision !== 'approve') found.push(`The review ended with ${decision}, not with approve.`)
   if (!isNamedBy(result, changeOf(row)))
-    found.push('The result of the task does not name this change, by its base and head, or by change, its SHA-256.')
+    found.push(
+      'The result of the task does not name this change, by its base and head, or by change, its SHA-256, nor has it.',
+    )
   const share = coverage.lines === 0 ? 0 : coverage.seen / coverage.lines
   if (share < demand.coverage)
     found.push(`It covers ${coverage.seen} of ${coverage.lines} lines; a share of ${demand.coverage} is needed.`)
@@ -100,9 +103,16 @@ async function shortcomings(
   return found
 }
 
-/** Tells whether a task's result names a change: by its commits, or by its digest. */
-function isNamedBy(result: string | null, { digest, base, head }: Change): boolean {
+/** Tells whether a task's result names a change: by its commits, by its digest, or by having it with all its parts. */
+function isNamedBy(result: string | null, { digest, base, head, parts }: Change): boolean {
   const named: unknown = result === null ? null : JSON.parse(result)
   if (!isObject(named)) return false
-  return named.change === digest || (named.base === base.commit && named.head === head.commit)
+  if (named.change === digest || (named.base === base.commit && named.head === head.commit)) return true
+  const delivered = Change.safeParse(named)
+  return (
+    delivered.success &&
+    delivered.data.digest === digest &&
+    delivered.data.parts.length === parts.length &&
+    delivered.data.parts.every((part, at) => part.digest === parts[at]?.digest)
+  )
 }
