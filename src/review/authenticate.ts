@@ -5,9 +5,10 @@ import { isSignedBy } from '../signing/ssh-key.ts'
 import { sshsigSigner } from '../signing/sshsig.ts'
 import { passkeyFault } from '../signing/webauthn.ts'
 import { countersignatureOf } from './countersignature.ts'
+import { lowest } from './level.ts'
 import type { Policy } from './policy.ts'
 import type { OpenedReceipt } from './receipt.ts'
-import { type Level, lowest } from './statement.ts'
+import type { Level } from './statement.ts'
 
 /** Namespace of reviewers' signatures: `ssh-keygen -Y sign -n gazeway-review`. */
 const REVIEW_NAMESPACE = 'gazeway-review'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
 import { Change, Part } from './part.ts'
 import { Receipt } from './receipt.ts'
-import { Comment, Decision, PartCoverage, Sha256 } from './statement.ts'
+import { Comment, Decision, Level, PartCoverage, Sha256 } from './statement.ts'
 
 /** Id of a review. */
 export const ReviewId = z.string().regex(/^rev_[0-9a-f]{32}$/)
@@ -19,6 +19,7 @@ export type NewReview = z.infer<typeof NewReview>
 export const ReviewRecord = z.object({
   id: ReviewId,
   session_id: z.string().describe('gaze session of its evidence'),
+  caller_id: z.string().describe('key that began it, and alone reads and decides'),
   base: Change.shape.base,
   head: Change.shape.head,
   digest: Change.shape.digest,
@@ -47,7 +48,11 @@ export type PartReading = z.infer<typeof PartReading>
 /** A review with the lines of its change, and how far they were read. */
 export const ReviewWithParts = ReviewRecord.extend({
   parts: z.array(Part),
-  reading: z.object({ active_ms: z.number(), parts: z.array(PartReading) }),
+  reading: z.object({
+    active_ms: z.number(),
+    level: Level.describe('level that a decision would have now'),
+    parts: z.array(PartReading),
+  }),
 })
 export type ReviewWithParts = z.infer<typeof ReviewWithParts>
 
@@ -67,8 +72,8 @@ export const changeOf = ({ change }: Pick<ReviewRow, 'change'>): Change => JSON.
 /** Converts a row. */
 export function recordOf(row: ReviewRow): ReviewRecord {
   const { base, head, digest, parts } = changeOf(row)
-  const { id, session_id, repository, task_id, created_at, decided_at } = row
+  const { id, session_id, caller_id, repository, task_id, created_at, decided_at } = row
   const hunks = parts.map(({ digest, kind, path, lines }) => ({ digest, kind, path, lines }))
   const receipt = row.receipt === null ? null : (JSON.parse(row.receipt) as Receipt)
-  return { id, session_id, base, head, digest, repository, task_id, created_at, decided_at, hunks, receipt }
+  return { id, session_id, caller_id, base, head, digest, repository, task_id, created_at, decided_at, hunks, receipt }
 }

@@ -1,7 +1,8 @@
 import type { AllowedSigner } from '../signing/allowed-signers.ts'
 import type { Authenticated } from './authenticate.ts'
+import { reaches } from './level.ts'
 import type { OpenedReceipt } from './receipt.ts'
-import { type Level, type PartCoverage, type Review, reaches } from './statement.ts'
+import type { Level, PartCoverage, Review } from './statement.ts'
 
 /** A receipt that counts, and who signed it. */
 export interface Counted extends Authenticated {

@@ -33,6 +33,12 @@ const MOST_RECORDS = 50_000
 /** Name of gateways in receipts; the key says which one it is. */
 const OBSERVER = 'gazeway'
 
+/** A reading with the level that a decision would have. */
+interface LevelledReading extends Reading {
+  level: Level
+  attestation: Attestation | null
+}
+
 /** Reviews that this gateway observes. */
 export interface Reviews {
   /**
@@ -46,7 +52,7 @@ export interface Reviews {
    *
    * @throws GazewayError `not_found`, also for another key's review; `invalid_transition` after the decision
    */
-  addEvidence(id: string, records: StoreGaze['records'], callerId: string): Promise<Reading>
+  addEvidence(id: string, records: StoreGaze['records'], callerId: string): Promise<ReviewWithParts['reading']>
   /**
    * Ends a review. Returns its receipt, countersigned and without the signature of its reviewer.
    *
@@ -76,9 +82,11 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
     throw decided(row.decided_at)
   }
 
-  async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<Reading> {
+  async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<LevelledReading> {
     const sightings = await sightingsIn(store.db, row.session_id)
-    return readingOf(changeOf(row).parts, sightings, new Set(acknowledged), Date.parse(row.created_at))
+    const reading = await readingOf(changeOf(row).parts, sightings, new Set(acknowledged), Date.parse(row.created_at))
+    const attestation = (await gaze.session(row.session_id))?.attestation ?? null
+    return { ...reading, level: levelOf(reading, attestation), attestation }
   }
 
   return {
@@ -107,13 +115,13 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
     async addEvidence(id, records, callerId) {
       const row = await findOpen(id, callerId)
       await gaze.store({ session_id: row.session_id, records }, callerId)
-      return readingSoFar(row)
+      const { attestation, ...reading } = await readingSoFar(row)
+      return reading
     },
 
     async decide(id, input, callerId) {
       const row = await findOpen(id, callerId)
       const reading = await readingSoFar(row, input.acknowledged)
-      const attestation = (await gaze.session(row.session_id))?.attestation ?? null
       const novelty = await noveltyOf(store.db, row.session_id)
       const at = now()
       const observer = await gatewaySigner(dataDir(), at)
@@ -121,7 +129,6 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
         row,
         input,
         reading,
-        attestation,
         novelty,
         at: at.toISOString(),
         keyid: observer.key.fingerprint,
@@ -142,7 +149,8 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
 
     async get(id, callerId) {
       const row = await find(id, callerId)
-      return { ...recordOf(row), parts: changeOf(row).parts, reading: await readingSoFar(row) }
+      const { attestation, ...reading } = await readingSoFar(row)
+      return { ...recordOf(row), parts: changeOf(row).parts, reading }
     },
 
     list: (page, callerId) => listReviews(store, page, callerId),
@@ -198,14 +206,13 @@ async function sightingsIn(db: Kysely<Schema>, sessionId: string): Promise<Sight
 function reviewOf(of: {
   row: ReviewRow
   input: DecideReview
-  reading: Reading
-  attestation: Attestation | null
+  reading: LevelledReading
   novelty: number | null
   at: string
   keyid: string
 }): Review {
-  const { row, input, reading, attestation, novelty } = of
-  const { parts, active_ms } = reading
+  const { row, input, reading, novelty } = of
+  const { parts, active_ms, level, attestation } = reading
   const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
   const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
   return {
@@ -223,7 +230,7 @@ function reviewOf(of: {
       provenance: null,
       reasons: attestation?.reasons ?? [],
     },
-    level: levelOf({ activeMs: active_ms, isUnread: lines > 0 && seen === 0 }, attestation),
+    level,
     checks: [],
     presence: input.credential_id === undefined ? null : { method: 'passkey', credential_id: input.credential_id },
     times: { started_at: row.created_at, decided_at: of.at, active_ms },
@@ -237,9 +244,10 @@ function reviewOf(of: {
  * Level of what was read. Records that pass say nothing of lines of which none was seen. A passkey raises the level
  * where the receipt is verified: nobody here knows which ones a policy enrolls.
  */
-function levelOf(of: { activeMs: number; isUnread: boolean }, attestation: Attestation | null): Level {
-  if (!of.isUnread && attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
-  return of.activeMs > 0 ? 'seen' : 'none'
+function levelOf({ active_ms, parts }: Reading, attestation: Attestation | null): Level {
+  const isUnread = parts.length > 0 && parts.every(({ seen }) => seen === 0)
+  if (!isUnread && attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
+  return active_ms > 0 ? 'seen' : 'none'
 }
 
 function byFile(hunks: readonly { path: string; lines: number; seen: number }[]): Review['coverage']['by_file'] {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { type Envelope, PAYLOAD_TYPE, signedBytes } from '../signing/envelope.ts'
 import type { Signer } from '../signing/signer.ts'
 import { FILE_KINDS } from './file-kind.ts'
+import { LEVELS } from './level.ts'
 import { type Change, Side } from './part.ts'
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
@@ -11,19 +12,9 @@ const RECEIPT_TYPE = 'https://github.com/gazeway/gazeway/attestations/review/v1'
 /** Type of the predicate of countersignatures. */
 const OBSERVATION_TYPE = 'https://github.com/gazeway/gazeway/attestations/review-observation/v1'
 
-/**
- * Levels of evidence, lowest first. `seen` is the word of a page or an editor and never means a person; `plausible` looks
- * like a person's; `present` has a passkey's user verification. `live` and `attested` are names for later.
- */
-const LEVELS = ['none', 'seen', 'plausible', 'present', 'live', 'attested'] as const
+/** Level of evidence of a review. */
 export const Level = z.enum(LEVELS)
 export type Level = z.infer<typeof Level>
-
-/** Tells whether a level is at least another one. */
-export const reaches = (level: Level, least: Level): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(least)
-
-/** Returns the lower one of two levels. */
-export const lowest = (one: Level, other: Level): Level => (reaches(one, other) ? other : one)
 
 const count = z.int().min(0)
 const share = z.number().min(0).max(1).nullable()
