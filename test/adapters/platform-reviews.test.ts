@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import type { Change } from '../../src/review/part.ts'
@@ -10,6 +13,7 @@ import type { ReviewRecord, ReviewWithParts } from '../../src/review/review-reco
 import { signed } from '../../src/review/statement.ts'
 import type { Verdict } from '../../src/review/verify.ts'
 import { type GatewayKey, observerLine } from '../../src/signing/gateway-keys.ts'
+import { until } from '../doubles/until.ts'
 import { createPerson, lineOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
@@ -105,6 +109,44 @@ describe('reviews over the platform', () => {
     assert.deepEqual(await reply<Verdict>(200, 'POST', '/api/reviews/verify', judged), verdict)
     const { items } = await reply<{ items: ReviewRecord[] }>(200, 'GET', '/api/reviews?limit=1')
     assert.deepEqual([items[0]?.id, items[0]?.receipt], [review.id, receipt])
+  })
+
+  it('counts lines that an editor, a webcam, an eye tracker or a pointer names, in the session of the review', async (t) => {
+    const change = await createChange(t)
+    for (const source of ['ide', 'webcam', 'eye_tracker', 'pointer']) {
+      const { id, session_id } = await reply<ReviewRecord>(201, 'POST', '/api/reviews', change)
+      let since = Date.now()
+      await until(async () => {
+        const env = { path: 'src/pay.ts', line_start: 10, line_end: 10, x: 0.4, y: 0.2 }
+        const records = [{ at: new Date(since).toISOString(), dwell_ms: Date.now() - since, source, env }]
+        since = Date.now()
+        const path = `/api/reviews/${id}/evidence`
+        const { parts, level } = await reply<ReviewWithParts['reading']>(200, 'POST', path, { records })
+        assert.ok(level === 'seen' || level === 'none', 'too few records for more')
+        return parts[1]?.seen === parts[1]?.lines
+      })
+      const { parts } = (await reply<ReviewWithParts>(200, 'GET', `/api/reviews/${id}`)).reading
+      assert.equal(parts[2]?.seen, 0, `${source}: a hunk of removed lines alone is not free`)
+      const session = await reply<{ items: { source: string }[] }>(
+        200,
+        'GET',
+        `/api/gaze/history?session_id=${session_id}`,
+      )
+      assert.ok(session.items.length > 0 && session.items.every((record) => record.source === source))
+    }
+  })
+
+  it('serves the front end of the documentation, from a change to a receipt', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'gazeway-front-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const [, program = ''] = /```js\n(import[\s\S]*?)```/.exec(readFileSync('docs/reference/reviews.md', 'utf8')) ?? []
+    writeFileSync(join(folder, 'front.mjs'), program)
+    const change = await createChange(t)
+    writeFileSync(join(folder, 'change.json'), JSON.stringify(change))
+    const env = { ...process.env, GAZEWAY_URL: platform.url, GAZEWAY_KEY: platform.key }
+    const { stdout } = await promisify(execFile)(process.execPath, ['front.mjs'], { cwd: folder, env })
+    const { subjects, review } = openReceipt(JSON.parse(stdout), 'receipt')
+    assert.deepEqual([subjects.sha256, review.coverage.seen, review.coverage.lines], [change.digest, 4, 4])
   })
 
   it('takes no evidence and no second decision once it is decided', async (t) => {
