@@ -22,6 +22,7 @@ const LISTS = [
   'calls',
   'attention',
   'skills',
+  'reviews',
   'settings/groups',
   'memory',
 ]

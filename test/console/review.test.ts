@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict'
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import { readChange } from '../../src/review/change.ts'
+import { openCheckout } from '../../src/review/checkout.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
 import { type GatewayKey, observerLine } from '../../src/signing/gateway-keys.ts'
 import { fileSigner } from '../../src/signing/signer.ts'
-import { startPlatform } from '../adapters/platform.ts'
+import type { Task } from '../../src/tasks/task-record.ts'
+import { ask, startPlatform } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
 import { CLI, newPlace, type Place, run } from '../e2e/server.ts'
 import { lineOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
-import { axeFaults, FULL_BROWSER, WITHOUT_BROWSER } from './browser.ts'
+import { axeFaults, WITHOUT_BROWSER } from './browser.ts'
+import { type FullBrowser, said, startFullBrowser } from './full-browser.ts'
 
 /** A file name that would run a script in a page that writes it as HTML. */
 const HOSTILE = '<img src=x onerror=alert(1)>.html'
@@ -36,19 +38,6 @@ function createReviewed(t: TestContext, files: Record<string, string>) {
   })
   repository.commitFiles(files)
   return { ...repository, place, key }
-}
-
-/** Waits until a process writes something. */
-function said(stream: Readable, what: RegExp): Promise<string> {
-  let written = ''
-  return new Promise((resolve, reject) => {
-    stream.on('data', (chunk) => {
-      written += chunk
-      const [found] = what.exec(written) ?? []
-      if (found !== undefined) resolve(found)
-    })
-    stream.on('end', () => reject(new Error(written)))
-  })
 }
 
 /** Starts `gazeway review` and waits for its link. */
@@ -73,43 +62,12 @@ async function decide(page: Page, answer: string): Promise<void> {
 }
 
 describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
-  const profile = mkdtempSync(join(tmpdir(), 'gazeway-browser-'))
-  let own: ChildProcessByStdio<null, null, Readable>
-  let browser: Browser
+  let browser: FullBrowser
   before(async () => {
-    const flags = [
-      '--headless=new',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--no-first-run',
-    ]
-    const place = [`--user-data-dir=${profile}`, '--remote-debugging-port=0', '--window-size=1280,900', 'about:blank']
-    own = spawn(FULL_BROWSER, [...flags, ...place], { stdio: ['ignore', 'ignore', 'pipe'] })
-    // With its defaults, every tab would say that it has the focus.
-    browser = await chromium.connectOverCDP(await said(own.stderr, /ws:\/\/\S+/), { noDefaults: true })
+    browser = await startFullBrowser()
   })
-  after(async () => {
-    // Ended by itself, so that none of its processes writes into the profile while it is removed.
-    const gone = own.exitCode === null && own.signalCode === null && once(own, 'exit')
-    const devtools = await browser.newBrowserCDPSession()
-    await devtools.send('Browser.close').catch(() => own.kill('SIGKILL'))
-    await gone
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
-  })
-
-  /** A tab, which has the focus only while it is in front. Faults are script errors, and what the page's policy refused. */
-  async function openTab(t: TestContext, { withClock = false } = {}) {
-    const [context] = browser.contexts() as [BrowserContext]
-    const page = await context.newPage()
-    t.after(() => page.close())
-    const faults: string[] = []
-    page.on('pageerror', (error) => faults.push(error.message))
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-    page.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`))
-    if (withClock) await page.clock.install()
-    return { context, page, faults }
-  }
+  after(() => browser.close())
+  const openTab = (t: TestContext, options?: { withClock?: boolean }) => browser.openTab(t, options)
 
   it('leads from a change to a receipt that gazeway review verify accepts, by the keyboard', async (t) => {
     const { place, key } = createReviewed(t, {
@@ -225,6 +183,47 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     })
     assert.match(refused, /Failed: 1 unread of 1 hunk/)
     assert.deepEqual(faults, [])
+  })
+
+  it('reads the result of a task of the remote Gazeway, prints its change, and releases the reward', async (t) => {
+    const platform = await startPlatform('sandbox', { withHttp: false })
+    t.after(() => platform.close())
+    const { place: own, root } = createReviewed(t, { 'pay.ts': 'send(1)\n' })
+    const place = { ...own, env: { ...own.env, GAZEWAY_REMOTE: platform.url, GAZEWAY_REMOTE_KEY: platform.key } }
+    const post = async <Reply>(path: string, body: object, key = platform.key) => {
+      const reply = await ask(platform, 'POST', path, { key, body })
+      const answer = (await reply.json()) as Reply
+      assert.ok(reply.ok, JSON.stringify(answer))
+      return answer
+    }
+    const agent = (await platform.gateway.keys.create({ name: 'agent', scopes: ['platform'] })).key
+    const printed = await run(place, ['review', 'change', 'HEAD^..HEAD'])
+    const change = JSON.parse(printed.stdout)
+    assert.deepEqual(change, await readChange(await openCheckout(root), 'HEAD^', 'HEAD'))
+    for (const result of [change, { base: change.base.commit, head: change.head.commit }]) {
+      const task = await post<Task>('/api/tasks', { title: 'Pay', reward_usd: 2, review: { level: 'seen' } })
+      const { claim_token } = await post<{ claim_token: string }>(
+        `/api/tasks/${task.id}/claim`,
+        { agent: 'ada' },
+        agent,
+      )
+      await post(`/api/tasks/${task.id}/complete`, { agent: 'ada', claim_token, result }, agent)
+      const { url, ended } = await startReview(t, place, ['--task', task.id, '--reviewer', 'ann@example.org'])
+      const { page, faults } = await openTab(t)
+      await page.goto(url)
+      await page.getByText('1 of 1 lines read').waitFor()
+      await decide(page, 'Approve')
+      const { code, printed } = await ended
+      const [, escrow_id, attestation_id] =
+        /release escrow (esc_\w+) with attestation_id (rev_\w+)\./.exec(printed) ?? []
+      assert.deepEqual([code, escrow_id], [0, task.escrow_id], printed)
+      const released = await post<{ status: string }>('/api/wallet/escrow/release', { escrow_id, attestation_id })
+      assert.equal(released.status, 'released')
+      assert.deepEqual(faults, [])
+    }
+    const unnamed = await post<Task>('/api/tasks', { title: 'Pay', review: {} })
+    const refused = await run(place, ['review', '--task', unnamed.id])
+    assert.deepEqual([refused.code, refused.stderr.includes('names no commits: it needs base and head')], [2, true])
   })
 
   it('opens 50,000 lines, and credits next to none of them to a script that scrolls through', async (t) => {

@@ -35,6 +35,7 @@ export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] 
     label: 'Work',
     pages: [
       { name: 'tasks', label: 'Tasks', load: () => import('./pages/tasks/tasks.tsx') },
+      { name: 'reviews', label: 'Reviews', load: () => import('./pages/reviews/reviews.tsx') },
       { name: 'swarm', label: 'Swarm', load: () => import('./pages/swarm/swarm.tsx') },
       { name: 'calls', label: 'Calls', load: () => import('./pages/calls/calls.tsx') },
     ],

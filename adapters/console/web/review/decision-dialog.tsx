@@ -1,5 +1,6 @@
 import './review.css'
 import { useState } from 'preact/hooks'
+import { reaches } from '../../../../src/review/level.ts'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
 import { Modal } from './modal.tsx'
 import type { Unconfirmed } from './passkey-step.tsx'
@@ -32,6 +33,9 @@ export function DecisionDialog(props: {
   const [isBusy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
 
+  const lacking = decision === 'approve' ? lackingFor(state) : null
+  const isOff = isBusy || lacking !== null
+
   const decide = async () => {
     setBusy(true)
     try {
@@ -55,7 +59,7 @@ export function DecisionDialog(props: {
         class="decide-form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!isBusy) decide()
+          if (!isOff) decide()
         }}
       >
         <Choice chosen={decision} onChoose={setDecision} />
@@ -66,6 +70,12 @@ export function DecisionDialog(props: {
         </label>
         {own.length > 0 && <PasskeyChoice own={own} chosen={credentialId} onChoose={setChosen} />}
         <Says state={state} />
+        {decision === 'approve' && state.approval && <p class="hint">{state.approval.note}</p>}
+        {lacking !== null && (
+          <p class="warn" role="status">
+            {lacking}
+          </p>
+        )}
         {fault !== null && (
           <p class="bad" role="alert">
             {fault}
@@ -75,13 +85,23 @@ export function DecisionDialog(props: {
           <button type="button" onClick={onClose}>
             Go on reading
           </button>
-          <button type="submit" class="primary" aria-disabled={isBusy}>
-            {DECISIONS[decision]}
+          <button type="submit" class="primary" aria-disabled={isOff}>
+            {(decision === 'approve' && state.approval?.label) || DECISIONS[decision]}
           </button>
         </div>
       </form>
     </Modal>
   )
+}
+
+/** Says what an approval lacks to have its consequence; null when it may be given. */
+function lackingFor(state: ReviewState): string | null {
+  const { approval, level } = state
+  if (approval === null) return null
+  const { lines, seen } = linesRead(state, state.parts.keys())
+  if (seen < approval.coverage * lines) return 'Approving is open once enough lines are read.'
+  if (reaches(level.value, approval.level)) return null
+  return `Approving is open once the level is “${approval.level}”; it is “${level.value}”. Go on reading, at your own pace.`
 }
 
 function Choice({ chosen, onChoose }: { chosen: Decision; onChoose: (decision: Decision) => void }) {

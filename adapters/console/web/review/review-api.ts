@@ -2,6 +2,7 @@ import type { ErrorBody } from '../../../../src/errors.ts'
 import type { GazeTensor } from '../../../../src/gaze/tensor.ts'
 import type { Receipt } from '../../../../src/review/receipt.ts'
 import type { DecideReview, ReviewWithParts } from '../../../../src/review/review-record.ts'
+import type { Level } from '../../../../src/review/statement.ts'
 import type { Assertion, Passkey } from '../../../../src/signing/webauthn.ts'
 
 /** The token of the page, and what it is for: a review, or without an id the making of a passkey. */
@@ -16,6 +17,16 @@ export interface OpenEnrolment {
   enrol(passkey: Pick<Passkey, 'reviewer' | 'credential_id' | 'public_key'>): Promise<void>
 }
 
+/** Consequence of an approval, and what it takes. */
+export interface Approval {
+  /** Label of the button: `Approve and pay $5.00`. */
+  label: string
+  note: string
+  /** Least share of the lines. */
+  coverage: number
+  level: Level
+}
+
 /** A review that this tab may read and decide. */
 export interface OpenReview {
   review: ReviewWithParts
@@ -23,6 +34,8 @@ export interface OpenReview {
   title: string
   /** Passkeys that the policy enrolls. */
   passkeys: readonly Pick<Passkey, 'reviewer' | 'credential_id'>[]
+  /** Consequence of an approval; null for none beside the receipt. */
+  approval: Approval | null
   sendEvidence(records: readonly GazeTensor[]): Promise<ReviewWithParts['reading']>
   decide(decision: DecideReview): Promise<Receipt>
   /** Puts the answer of a passkey beside the receipt; null to go on without it. */
@@ -60,6 +73,7 @@ async function openReview(opened: Exclude<Opened, { id: null }>): Promise<OpenRe
     reviewer: reviewer ?? '',
     title,
     passkeys,
+    approval: null,
     sendEvidence: (records) => ask('POST', `${path}/evidence`, token, { records }),
     async decide(decision) {
       const receipt = await ask<Receipt>('POST', `${path}/decision`, token, decision)

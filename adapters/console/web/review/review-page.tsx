@@ -1,142 +1,31 @@
 import './review.css'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { DecisionDialog } from './decision-dialog.tsx'
-import { FileList, filesOf, KindBadge } from './file-list.tsx'
-import { KeyHelp } from './key-help.tsx'
-import { visible } from './line-text.tsx'
-import { goToUnread, step } from './navigation.ts'
-import { acknowledge, askComment, PartView } from './part-view.tsx'
+import { useState } from 'preact/hooks'
 import { PasskeyStep, type Unconfirmed } from './passkey-step.tsx'
-import { linesRead, type ReviewState } from './review-state.ts'
-import { type ReadingWatch, watchReading } from './watch-reading.ts'
+import { ReviewReading } from './review-reading.tsx'
+import type { ReviewState } from './review-state.ts'
 
-/** Dialogs of the page. */
-type Asked = 'decision' | 'help' | null
-
-/** The page of a review: files, hunks, and how far they were read. */
+/** The page of `gazeway review`: a change to read, then the passkey where one was named, then the end. */
 export function ReviewPage({ state }: { state: ReviewState }) {
-  const [asked, setAsked] = useState<Asked>(null)
-  const [fault, setFault] = useState<string | null>(null)
   const [isDecided, setDecided] = useState(false)
   const [unconfirmed, setUnconfirmed] = useState<Unconfirmed | null>(null)
-  const watch = useRef<ReadingWatch | null>(null)
-  const files = useMemo(() => filesOf(state.parts), [state])
-
-  useEffect(() => {
-    document.title = `Review ${state.title}`
-    watch.current = watchReading(state, setFault)
-    return () => watch.current?.stop()
-  }, [state])
-  useKeys(state, setAsked)
-
-  if (isDecided && unconfirmed !== null)
-    return <PasskeyStep state={state} unconfirmed={unconfirmed} onDone={() => setUnconfirmed(null)} />
-  if (isDecided)
+  if (!isDecided)
     return (
-      <main class="review-alone">
-        <h1>Decided</h1>
-        <p role="status">The terminal says where the receipt is, and how to sign it. You can close this page.</p>
-      </main>
-    )
-  return (
-    <>
-      <Bar state={state} onAsk={setAsked} />
-      {fault !== null && (
-        <p class="review-fault bad" role="alert">
-          Reading is not recorded: {fault}
-        </p>
-      )}
-      <div class="review-body">
-        <FileList state={state} files={files} />
-        <main>
-          {files.map(({ path, parts }) => (
-            <article key={path} aria-label={path}>
-              <h2>
-                {visible(path)} <KindBadge path={path} />
-              </h2>
-              {parts.map((index) => (
-                <PartView key={index} state={state} index={index} />
-              ))}
-            </article>
-          ))}
-        </main>
-      </div>
-      {asked === 'help' && <KeyHelp onClose={() => setAsked(null)} />}
-      {asked === 'decision' && (
-        <DecisionDialog
+      <main class="review-whole">
+        <ReviewReading
           state={state}
-          flush={() => watch.current?.flush() ?? Promise.resolve()}
-          onClose={() => setAsked(null)}
           onDecided={(receipt) => {
-            watch.current?.stop()
             setUnconfirmed(receipt)
             setDecided(true)
           }}
         />
-      )}
-    </>
-  )
-}
-
-/** Acts on the keys of the page, except while text is typed or a dialog is open. */
-function useKeys(state: ReviewState, ask: (asked: Asked) => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      const act = keysOf(state, ask)[event.key]
-      if (act === undefined || document.querySelector('dialog[open]') !== null) return
-      event.preventDefault()
-      act()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [state])
-}
-
-/** Actions of the keys. `key-help.tsx` describes them. */
-const keysOf = (state: ReviewState, ask: (asked: Asked) => void): Readonly<Record<string, () => void>> => ({
-  j: () => step(state, 1),
-  k: () => step(state, -1),
-  n: () => goToUnread(state),
-  c: () => askComment(state, state.current.value),
-  a: () => acknowledge(state, state.current.value),
-  d: () => ask('decision'),
-  '?': () => ask('help'),
-})
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest('input, textarea, select') !== null
-
-function Bar({ state, onAsk }: { state: ReviewState; onAsk: (asked: Asked) => void }) {
+      </main>
+    )
+  if (unconfirmed !== null)
+    return <PasskeyStep state={state} unconfirmed={unconfirmed} onDone={() => setUnconfirmed(null)} />
   return (
-    <header class="review-bar">
-      <h1>{state.title}</h1>
-      <Progress state={state} />
-      <span class="sp" />
-      <button type="button" class="quiet" onClick={() => onAsk('help')}>
-        Keys <kbd>?</kbd>
-      </button>
-      <button type="button" onClick={() => goToUnread(state)}>
-        Next unread <kbd>n</kbd>
-      </button>
-      <button type="button" class="primary" onClick={() => onAsk('decision')}>
-        Decide <kbd>d</kbd>
-      </button>
-    </header>
+    <main class="review-alone">
+      <h1>Decided</h1>
+      <p role="status">The terminal says where the receipt is, and how to sign it. You can close this page.</p>
+    </main>
   )
-}
-
-function Progress({ state }: { state: ReviewState }) {
-  const { lines, seen } = linesRead(state, state.parts.keys())
-  return (
-    <div class="review-progress" role="status" aria-label="Progress">
-      <progress max={lines} value={seen} aria-hidden="true" />
-      {seen.toLocaleString()} of {lines.toLocaleString()} lines read, {inWords(state.activeMs.value)}
-    </div>
-  )
-}
-
-function inWords(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }

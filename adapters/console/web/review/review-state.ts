@@ -1,6 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { PartReading, ReviewWithParts } from '../../../../src/review/review-record.ts'
-import type { Comment } from '../../../../src/review/statement.ts'
+import type { Comment, Level } from '../../../../src/review/statement.ts'
 import type { OpenReview } from './review-api.ts'
 
 type Part = ReviewWithParts['parts'][number]
@@ -14,6 +14,8 @@ export interface ReviewState extends OpenReview {
   /** Reading of each part. Each is a signal of its own: a change draws its hunk alone. */
   readings: readonly ReadonlySignal<PartReading>[]
   activeMs: Signal<number>
+  /** Level that a decision would have now. */
+  level: Signal<Level>
   acknowledged: Signal<ReadonlySet<string>>
   comments: Signal<readonly Comment[]>
   /** Part with an open form for a comment. */
@@ -28,17 +30,20 @@ export function createReviewState(open: OpenReview): ReviewState {
   const { parts, reading } = open.review
   const readings = reading.parts.map((part) => signal(part))
   const activeMs = signal(reading.active_ms)
+  const level = signal(reading.level)
   return {
     ...open,
     parts,
     readings,
     activeMs,
+    level,
     acknowledged: signal<ReadonlySet<string>>(new Set()),
     comments: signal<readonly Comment[]>([]),
     commenting: signal<number | null>(null),
     current: signal(0),
-    takeReading({ active_ms, parts: newest }) {
+    takeReading({ active_ms, level: reached, parts: newest }) {
       activeMs.value = active_ms
+      level.value = reached
       for (const [index, part] of newest.entries()) {
         const kept = readings[index]
         if (kept && (kept.value.seen_ms !== part.seen_ms || kept.value.seen !== part.seen)) kept.value = part

@@ -2,6 +2,7 @@ import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Button } from '../../components/components.ts'
+import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { isLive } from './escrow-status.ts'
 import { RefundDialog } from './refund-dialog.tsx'
@@ -29,8 +30,17 @@ export function EscrowActions(props: { escrow: Escrow; task: Task | undefined; o
   const canRefund = pays && (escrow.status === 'expired' || isLost)
   return (
     <>
+      {canRelease && task.review !== null && id === escrow.payer && (
+        <a class="button primary small" href={href('reviews', { query: { task: task.id } })}>
+          Review and pay…
+        </a>
+      )}
       {canRelease && (
-        <Button size="small" tone="primary" onClick={() => onAsk({ what: 'release', escrow, task })}>
+        <Button
+          size="small"
+          tone={task.review === null ? 'primary' : 'plain'}
+          onClick={() => onAsk({ what: 'release', escrow, task })}
+        >
           Release…
         </Button>
       )}

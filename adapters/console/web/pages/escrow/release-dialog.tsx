@@ -13,7 +13,9 @@ import { MoveDialog, type Moving } from './move-dialog.tsx'
 /** Confirms the payment of a reward, with the attestation that proves attention to its task. */
 export function ReleaseDialog({ task, names, ...on }: Moving) {
   const { escrow } = on
-  const found = useLive<Attestation>(`/api/attestation/status?task_id=${task.id}`, { everyMs: 5000 })
+  const isReviewed = task.review !== null
+  const ofTask = `/api/attestation/status?task_id=${task.id}`
+  const found = useLive<Attestation>(isReviewed ? null : ofTask, { everyMs: 5000 })
   const [typed, setTyped] = useState<string | null>(null)
   const attestation = typed ?? found.data?.id ?? ''
 
@@ -41,8 +43,17 @@ export function ReleaseDialog({ task, names, ...on }: Moving) {
   }
   return (
     <MoveDialog action="Release" facts={facts} move={release} {...on}>
-      <Field label="Attestation" hint={<AttestationHint of={found.data} task={task} />}>
-        <TextInput value={attestation} onInput={setTyped} placeholder="att_…" spellcheck={false} autoComplete="off" />
+      <Field
+        label={isReviewed ? 'Review' : 'Attestation'}
+        hint={isReviewed ? <ReviewHint /> : <AttestationHint of={found.data} task={task} />}
+      >
+        <TextInput
+          value={attestation}
+          onInput={setTyped}
+          placeholder={isReviewed ? 'rev_…' : 'att_…'}
+          spellcheck={false}
+          autoComplete="off"
+        />
       </Field>
     </MoveDialog>
   )
@@ -51,6 +62,14 @@ export function ReleaseDialog({ task, names, ...on }: Moving) {
 /** Recipient of a reward: the named one, or the key that completed the task. */
 function recipientOf({ recipient, payer }: Escrow, { claimed_by }: Task, names: Names): string {
   return names.of(recipient ?? claimed_by ?? payer)
+}
+
+function ReviewHint() {
+  return (
+    <>
+      This reward takes an approved review of the result by its payer. <a href={href('reviews')}>All reviews</a>
+    </>
+  )
 }
 
 /** Latest attestation for a task. @param of null before there is one */

@@ -19,7 +19,7 @@ import {
 } from '../../components/components.ts'
 import { Exact, exactUsd } from '../../components/exact.tsx'
 import { Timeline } from '../../components/timeline.tsx'
-import { shortId } from '../../format.ts'
+import { percent, shortId } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -132,6 +132,9 @@ function TaskFacts({ of, names }: { of: Task; names: Names }) {
         ),
         Requires: of.capabilities.length > 0 ? of.capabilities.join(', ') : 'no capabilities',
         Attention: of.gaze_required ? 'a claim needs an attestation' : 'needed for the reward only',
+        Review:
+          of.review &&
+          `the reward takes ${percent(of.review.coverage)} of the result’s lines read, at the level “${of.review.level}”`,
         'Waits for': of.depends_on.length > 0 && <TaskLinks ids={of.depends_on} />,
         Id: <Copy text={of.id} />,
       }}

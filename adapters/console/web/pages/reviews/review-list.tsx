@@ -1,0 +1,68 @@
+import type { ReviewRecord } from '../../../../../src/review/review-record.ts'
+import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Badge, type Column, Empty, figureColumn, ListCard, Page, whenColumn } from '../../components/components.ts'
+import { count, shortId } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { go, href } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { changeName, DECIDED, signedReview } from './signed-review.ts'
+
+/** All reviews of the key, newest first; an admin sees those of all keys. */
+export function ReviewList() {
+  const names = useNames()
+  const page = usePage<ReviewRecord>('/api/reviews', { everyMs: 5000 })
+  return (
+    <Page
+      title="Reviews"
+      intro="Changes that people read, how far, and the receipts of it. A key sees the reviews that it began; an admin sees all."
+    >
+      <ListCard<ReviewRecord>
+        label="Reviews"
+        list={page}
+        loading="the reviews"
+        rowKey={({ id }) => id}
+        onRow={({ id }) => go(href('reviews', { id }))}
+        columns={columns(names)}
+        empty={
+          <Empty
+            title="No reviews yet"
+            hint="Run gazeway review in a repository, with --remote to have this Gazeway observe it, or open a completed task whose reward takes a review."
+          />
+        }
+      />
+    </Page>
+  )
+}
+
+const columns = (names: Names): Column<ReviewRecord>[] => [
+  { key: 'change', label: 'Change', render: (review) => <code>{changeName(review)}</code> },
+  { key: 'repository', label: 'Repository', align: 'words', render: ({ repository }) => repository ?? '—' },
+  { key: 'decision', label: 'Decision', render: (review) => <DecisionBadge of={review} /> },
+  figureColumn('Lines read', (review) => linesRead(review)),
+  { key: 'level', label: 'Level', render: (review) => signedReview(review)?.level ?? '—' },
+  { key: 'task_id', label: 'Task', render: ({ task_id }) => (task_id === null ? '—' : shortId(task_id)) },
+  ...(session.value?.isAdmin
+    ? [
+        {
+          key: 'caller_id',
+          label: 'Reader',
+          render: (row: ReviewRecord) => <Caller id={row.caller_id} names={names} />,
+        },
+      ]
+    : []),
+  whenColumn('created_at', 'Begun'),
+]
+
+/** Decision of a review, or that it waits for one. */
+export function DecisionBadge({ of }: { of: ReviewRecord }) {
+  const review = signedReview(of)
+  if (review === null) return <Badge tone="warn">waits</Badge>
+  const { label, tone } = DECIDED[review.decision]
+  return <Badge tone={tone}>{label}</Badge>
+}
+
+function linesRead(record: ReviewRecord): string {
+  const coverage = signedReview(record)?.coverage
+  const lines = record.hunks.reduce((sum, hunk) => sum + hunk.lines, 0)
+  return coverage ? `${count(coverage.seen)} of ${count(coverage.lines)}` : `of ${count(lines)}`
+}
