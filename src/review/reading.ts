@@ -160,8 +160,7 @@ function credit(
   const seen = new Set<Line>()
   for (const { path, line_start, line_end } of sightings)
     for (const line of linesIn(byPath.get(path) ?? [], line_start, line_end)) seen.add(line)
-  const named = sightings.reduce((sum, { line_start, line_end }) => sum + line_end - line_start + 1, 0)
-  const each = ms / Math.max(seen.size, named)
+  const each = ms / Math.max(seen.size, linesNamed(sightings))
   const inView = new Set<Tracked>()
   for (const line of seen) {
     line.budget += each
@@ -173,6 +172,19 @@ function credit(
     if (!before.inView.has(hunk)) hunk.visits++
   }
   return inView
+}
+
+/** Counts the lines that sightings name. One that a page and a webcam both name counts once. */
+function linesNamed(sightings: readonly Sighting[]): number {
+  let named = 0
+  for (const ranges of groupedBy(sightings, ({ path }) => path).values()) {
+    let after = 0
+    for (const { line_start, line_end } of ranges.toSorted((one, other) => one.line_start - other.line_start)) {
+      named += Math.max(0, line_end - Math.max(line_start, after) + 1)
+      after = Math.max(after, line_end + 1)
+    }
+  }
+  return named
 }
 
 /** Finds lines in a range of places. @param lines in the order of their places */

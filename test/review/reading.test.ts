@@ -84,6 +84,15 @@ describe('how far a change was read', () => {
     )
   })
 
+  it('counts a line once that a page and a webcam name at one moment', async () => {
+    const ten = numbered(10)
+    const [page, webcam] = [view('a.txt', [1, 10], 0, 2500), view('a.txt', [4, 6], 0, 2500)]
+    assert.equal(seenIn(await read(ten, [page, webcam])), 10)
+    assert.equal(seenIn(await read(ten, [page, { ...webcam, path: 'b.txt' }])), 0)
+    const apart = [view('a.txt', [1, 4], 0, 2500), view('a.txt', [3, 8], 0, 2500), view('a.txt', [8, 10], 0, 2500)]
+    assert.equal(seenIn(await read(ten, apart)), 10)
+  })
+
   it('tells order and returns, and what was never in view', async () => {
     const old = numbered(60)
     const changed = old.replace('line 5\n', 'five\n').replace('line 30\n', 'x\n').replace('line 55\n', 'y\n')
