@@ -84,9 +84,12 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
 
   async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<LevelledReading> {
     const sightings = await sightingsIn(store.db, row.session_id)
-    const reading = await readingOf(changeOf(row).parts, sightings, new Set(acknowledged), Date.parse(row.created_at))
+    const { parts } = changeOf(row)
+    const reading = await readingOf(parts, sightings, new Set(acknowledged), Date.parse(row.created_at))
     const attestation = (await gaze.session(row.session_id))?.attestation ?? null
-    return { ...reading, level: levelOf(reading, attestation), attestation }
+    const hunks = reading.parts.filter((_, at) => parts[at]?.kind === 'hunk')
+    const isUnread = hunks.length > 0 && hunks.every(({ seen }) => seen === 0)
+    return { ...reading, level: levelOf({ activeMs: reading.active_ms, isUnread }, attestation), attestation }
   }
 
   return {
@@ -241,13 +244,13 @@ function reviewOf(of: {
 }
 
 /**
- * Level of what was read. Records that pass say nothing of lines of which none was seen. A passkey raises the level
+ * Level of what was read. Records that pass say nothing of hunks of which no line was seen, whatever items
+ * were acknowledged. A passkey raises the level
  * where the receipt is verified: nobody here knows which ones a policy enrolls.
  */
-function levelOf({ active_ms, parts }: Reading, attestation: Attestation | null): Level {
-  const isUnread = parts.length > 0 && parts.every(({ seen }) => seen === 0)
-  if (!isUnread && attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
-  return active_ms > 0 ? 'seen' : 'none'
+function levelOf(of: { activeMs: number; isUnread: boolean }, attestation: Attestation | null): Level {
+  if (!of.isUnread && attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
+  return of.activeMs > 0 ? 'seen' : 'none'
 }
 
 function byFile(hunks: readonly { path: string; lines: number; seen: number }[]): Review['coverage']['by_file'] {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
+import { modeItem } from '../../src/review/items.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
 import { reviewSweeps } from '../../src/review/retention.ts'
 import { DecideReview, NewReview } from '../../src/review/review-record.ts'
@@ -118,6 +119,22 @@ export function reviewsContract(open: () => Promise<Store>): void {
       wait(2000)
       await reviews.addEvidence(read.id, [view('src/a.ts', 1, 4, 1000)], ANN)
       assert.equal(await decided(read.id), 'plausible')
+    })
+
+    it('is not plausible for an item that was acknowledged, while no line of a hunk was seen', async () => {
+      const item = modeItem({ path: 'run.sh', old: { mode: '100644', oid: 'a' }, new: { mode: '100755', oid: 'a' } })
+      const { id } = await reviews.create(NewReview.parse({ ...change, parts: [...parts, item] }), ANN)
+      const alone = await reviews.create(NewReview.parse({ ...change, parts: [item] }), ANN)
+      const stream = (seed: number) => humanStream(seed, { start: clock.toISOString(), paths: ['other.ts'] })
+      const [first, second] = [stream(5), stream(6)]
+      wait(60_000)
+      const levelOf = async (review: string, records: typeof first) => {
+        await reviews.addEvidence(review, records, ANN)
+        const receipt = await reviews.decide(review, decision({ acknowledged: [item.digest] }), ANN)
+        return openReceipt(receipt, 'receipt').review.level
+      }
+      assert.equal(await levelOf(id, first), 'seen')
+      assert.equal(await levelOf(alone.id, second), 'plausible')
     })
 
     it('is decided once, and takes no evidence afterwards', async () => {
