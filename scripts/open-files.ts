@@ -239,6 +239,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'change.ts',
     'checkout.ts',
     'file-kind.ts',
+    'level.ts',
     'line-numbers.ts',
     'part.ts',
     'policy-source.ts',
