@@ -27,6 +27,7 @@ export const LONGEST_TESTS = [
   'test/e2e/session.test.ts',
   'test/e2e/store-copy.test.ts',
   'test/payments/evm.test.ts',
+  'test/e2e/claude-memory.test.ts',
   'test/e2e/eras.test.ts',
   'test/e2e/key.test.ts',
   'test/config/file.test.ts',

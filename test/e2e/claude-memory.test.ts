@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { renameSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { before, it } from 'node:test'
+import { type Behaviour, chunks, sse } from '../doubles/upstream.ts'
+import { askClaude, fromReadme, toolCall } from './claude.ts'
+import { onDouble } from './gateway-process.ts'
+import { connect, newPlace, run, writeProject } from './server.ts'
+
+const OF_GAZEWAY = 'mcp__plugin_gazeway_gazeway__'
+const STORE = `${OF_GAZEWAY}gateway_memory_store`
+const RECALL = `${OF_GAZEWAY}gateway_memory_recall`
+const ARGS = ['--plugin-dir', resolve('plugin'), '--allowedTools', `Write,Read,${STORE},${RECALL}`]
+
+type Call = [name: string, input: object]
+interface Asked {
+  messages: { role: string; content: unknown }[]
+  tools?: unknown[]
+}
+
+onDouble('Claude Code with the plugin and a memory', (gateway, upstream) => {
+  const place = newPlace()
+  /** Requests of the session that offer tools. */
+  const asked: Asked[] = []
+  before(async () => {
+    // Made by a first server.
+    const { client, call } = await connect(place)
+    await call('gateway_memory_recall', { key: 'none' })
+    await client.close()
+  })
+
+  /** Lets Claude Code work in a folder. The model makes the calls of `next`, one at a time, until it returns null. */
+  async function session(project: string, next: (body: Asked) => Call | null): Promise<string> {
+    asked.length = 0
+    let made = 0
+    const behaviour: Behaviour = (response, request) => {
+      const body = request.body as Asked
+      if (!body.tools?.length) return sse(chunks(['Done.']))(response, request)
+      asked.push(body)
+      // Claude Code asks before its servers are connected.
+      const isConnected = JSON.stringify(body).includes('gateway_memory_store')
+      const call: Call | null = isConnected ? next(body) : ['Read', { file_path: join(project, 'README.md') }]
+      return sse(call ? toolCall(...call, `call_${++made}`) : chunks(['Done.']))(response, request)
+    }
+    upstream().on('/chat/completions', behaviour)
+    const variables = { ...fromReadme(gateway()), GAZEWAY_HOME: place.data }
+    const { is_error, permission_denials } = await askClaude(variables, { ...place, project }, 'Go on.', ARGS)
+    assert.deepEqual([is_error, permission_denials], [false, []])
+    return JSON.stringify(asked[0]?.messages)
+  }
+
+  /** Makes some calls, one after another. */
+  const inTurn =
+    (...calls: Call[]) =>
+    () =>
+      calls.shift() ?? null
+
+  it('gets a result of 57 KB whole', async () => {
+    const value = `${Array.from({ length: 950 }, (_, n) => `Parcel ${n} went by sea to the port of Genoa on day ${n}.`).join('\n')}\nThe last parcel is in Riga.`
+    assert.ok(value.length > 50_000 && value.length < 60_000, `${value.length}`)
+    const { client, call } = await connect(place)
+    await call('gateway_memory_store', { key: 'parcels', value, project: null })
+    await client.close()
+    await session(place.project, inTurn([RECALL, { key: 'parcels' }]))
+    const results = asked.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? []
+    const [text = ''] = results
+      .map(({ content }) => JSON.stringify(content))
+      .filter((said) => said.includes('Parcel 949'))
+    assert.match(text, /Parcel 0 went by sea.*Parcel 475 went by sea.*The last parcel is in Riga\./)
+    await run(place, ['memory', 'delete', 'parcels'])
+  })
+
+  it('stores what lasts by itself, says so at the next start, and has it removed by one command', async () => {
+    const config = join(place.data, 'config.json')
+    writeFileSync(config, JSON.stringify({ memory: { capture: 'auto' } }))
+    const facts = [
+      { key: 'build/command', value: 'npm run seed -- --small fills the local database', also: ['fixtures'] },
+      { key: 'database/seed', value: 'npm run seed -- --small fills the local database', also: ['fill'] },
+    ]
+    const work = inTurn(['Write', { file_path: join(place.project, 'notes.txt'), content: 'x' }])
+    await session(place.project, (body) => {
+      const said = JSON.stringify(body.messages)
+      const [, first = '', second = ''] = /the tags \\+"(captured)\\+" and \\+"(session:[\w-]+)\\+"/.exec(said) ?? []
+      if (first === '') return work()
+      const fact = facts.shift()
+      return fact ? [STORE, { ...fact, tags: [first, second] }] : null
+    })
+    assert.equal(facts.length, 0, 'the stop hook had the model store')
+    const heard = JSON.stringify(asked.at(-1)?.messages)
+    assert.match(heard, /similar[^[]*\[[^\]]*build\/command/, 'the second is named as a near-duplicate of the first')
+
+    const begun = await session(place.project, inTurn())
+    const [, keys, tag = ''] = /stored by itself: (.*?)\. .*?--tag (session:[\w-]+)/.exec(begun) ?? []
+    assert.equal(keys, 'database/seed, build/command')
+    assert.match((await run(place, ['memory', 'delete', '--tag', tag])).stdout, /^Deleted 2 memories/)
+    assert.doesNotMatch(await session(place.project, inTurn()), /stored by itself/)
+    writeFileSync(config, '{}')
+  })
+
+  it('keeps two projects apart, and knows one in a worktree and after its folder has moved', async () => {
+    const [shop, bank, moved] = ['shop', 'bank', 'moved'].map((name) => join(place.home, name)) as [
+      string,
+      string,
+      string,
+    ]
+    for (const [folder, value] of [
+      [shop, 'is blue'],
+      [bank, 'is green'],
+    ] as const) {
+      writeProject(folder, { 'README.md': `# ${value}\n` })
+      await session(folder, inTurn([STORE, { key: 'deploy/production', value }]))
+    }
+    const worktree = join(place.home, 'worktree')
+    const git = (...args: string[]) => execFileSync('git', ['-C', shop, ...args], { stdio: 'ignore' })
+    git('worktree', 'add', worktree)
+    const inShop = /deploy\/production: is blue(?!.*is green)/
+    assert.match(await session(worktree, inTurn()), inShop)
+    git('worktree', 'remove', '--force', worktree)
+    renameSync(shop, moved)
+    assert.match(await session(moved, inTurn()), inShop)
+    assert.match(await session(bank, inTurn()), /deploy\/production: is green(?!.*is blue)/)
+  })
+})
