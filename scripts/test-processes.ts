@@ -5,21 +5,22 @@ import { LONGEST_TESTS } from './longest-tests.ts'
 const APART = /^test\/((bench|console|contract|faults)\/|e2e\/(large-bodies|noisy-neighbour|routes-chaos)\.)/
 
 /**
- * Code that changes or measures all of a process: its clock, variables, listeners and memory, hooks outside of a suite. A file with
- * it has a process of its own, as one with a PostgreSQL server has.
+ * Code that changes or measures all of a process: its clock, variables, listeners and memory. A file with it has a process
+ * of its own, as one with its own PostgreSQL server has.
  */
 const ALONE = [
   /mock\.timers|holdTime|monitorEventLoopDelay|runHere/,
   /process\.(env\.\w+ =|on\(|cpuUsage|memoryUsage|umask|chdir)|delete process\.env/,
-  /setGlobalDispatcher|diagnostics_channel|whenCodeIsGone|startPostgres/,
-  /^(before|beforeEach|afterEach)\(/m,
+  /setGlobalDispatcher|setFlagsFromString|diagnostics_channel|whenCodeIsGone|startPostgres/,
 ]
+/** Hooks outside of a suite, which would run for the cases of other files in the process too. */
+const HOOKS = /^(before|beforeEach|afterEach)\(/m
 
-/** Files in one process. More would leave a core without work at the end. */
-const AT_MOST = 14
-/** Folders whose test files start programs, and take longer. */
+/** Folders whose test files start programs, and take longer. Files with hooks start a gateway for all of their cases. */
 const SLOW = /^test\/(chain|docs|e2e|payments)\//
-const AT_MOST_SLOW = 5
+/** Files in one process, by what they have in common. More would leave a core without work at the end. */
+const AT_MOST = { quick: 14, slow: 5, postgres: 5 }
+type Kind = keyof typeof AT_MOST
 
 /**
  * Divides test files among processes. A file's own process costs it half a second of CPU and more, to load code that it
@@ -29,17 +30,32 @@ const AT_MOST_SLOW = 5
  */
 export function byProcess(files: readonly string[]): string[][] {
   const processes: string[][] = []
-  let open: string[] | undefined
+  const open = new Map<Kind, string[]>()
   for (const file of files) {
-    if (!mayShare(file)) processes.push([file])
-    else if (open && open.length < (SLOW.test(file) ? AT_MOST_SLOW : AT_MOST)) open.push(file)
+    if (!mayShare(file)) {
+      processes.push([file])
+      continue
+    }
+    const kind = kindOf(file)
+    const joined = open.get(kind)
+    if (joined && joined.length < AT_MOST[kind]) joined.push(file)
     else {
-      open = [file]
-      processes.push(open)
+      const begun = [file]
+      open.set(kind, begun)
+      processes.push(begun)
     }
   }
   return processes
 }
+
+function kindOf(file: string): Kind {
+  const text = readFileSync(file, 'utf8')
+  if (text.includes('sharedPostgres')) return 'postgres'
+  return SLOW.test(file) || HOOKS.test(text) ? 'slow' : 'quick'
+}
+
+/** Tells whether a file that shares its process declares hooks for its cases, and so needs a suite around all of it. */
+export const needsSuite = (file: string): boolean => mayShare(file) && HOOKS.test(readFileSync(file, 'utf8'))
 
 function mayShare(file: string): boolean {
   if (APART.test(file) || LONGEST_TESTS.includes(file)) return false

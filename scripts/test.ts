@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
-import { bundleTests, TESTS } from './bundle-tests.ts'
+import { bundleTests, programName, TESTS } from './bundle-tests.ts'
 import { LONGEST_TESTS } from './longest-tests.ts'
 import { byProcess } from './test-processes.ts'
 import { asThreads } from './threads.ts'
@@ -27,8 +26,9 @@ const files = longestFirst(testFiles()).filter(
 )
 if (files.length === 0) throw new Error(`No test file below ${places.join(', ')}.`)
 
+const processes = byProcess(files)
 rmSync(TESTS, { recursive: true, force: true })
-await Promise.all([build(bundleTests(files)), build(asThreads({ ...bundleTests([]), plugins: [] }))])
+await Promise.all([build(bundleTests(processes)), build(asThreads({ ...bundleTests([]), plugins: [] }))])
 // A short name: some messages that tests read are cut at a length, and hold a path.
 const temporary = mkdtempSync(join(parentFolder(), 'gw-'))
 // PostgreSQL, as a user of its own, reaches its files in it.
@@ -43,7 +43,7 @@ const runner = spawn(
     `${TESTS}/scripts/run-tests.js`,
     `${AT_ONCE}`,
     `${FILE_MS}`,
-    ...byProcess(files).map(programOf),
+    ...processes.map((files) => resolve(TESTS, `${programName(files)}.js`)),
   ],
   {
     stdio: 'inherit',
@@ -72,18 +72,6 @@ function longestFirst(all: string[]): string[] {
   const gone = LONGEST_TESTS.filter((file) => !all.includes(file))
   if (gone.length > 0) throw new Error(`No test file ${gone.join(', ')}: mend scripts/longest-tests.ts.`)
   return [...new Set([...LONGEST_TESTS, ...all])]
-}
-
-/** The program of a process that runs these test files. */
-function programOf(files: readonly string[]): string {
-  const built = files.map((file) => resolve(TESTS, file.replace(/\.ts$/, '.js')))
-  const [first = ''] = built
-  if (built.length === 1) return first
-  const name = `${basename(first, '.test.js')} and ${built.length - 1} more.test.js`
-  const program = resolve(TESTS, 'together', basename(dirname(first)), name)
-  mkdirSync(dirname(program), { recursive: true })
-  writeFileSync(program, built.map((file) => `import ${JSON.stringify(pathToFileURL(file))}\n`).join(''))
-  return program
 }
 
 /** Removes the temporary files, but for a folder that a test which was killed has left mounted. */
