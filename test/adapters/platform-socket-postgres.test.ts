@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 import * as double from '../doubles/upstream.ts'
 import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 import { connectWithKey } from './socket-client.ts'
@@ -14,11 +14,10 @@ interface Message {
 }
 
 describe('the agent socket on PostgreSQL, which answers several look-ups at once', () => {
-  let server: PostgresServer
   let upstream: double.UpstreamDouble
   let running: RunningPlatform
   before(async () => {
-    server = await startPostgres()
+    const server = await sharedPostgres()
     upstream = await double.startUpstream()
     upstream.on('/chat/completions', double.json(200, double.completion('Yes.')))
     running = await startPlatform(upstream.url, {
@@ -29,7 +28,6 @@ describe('the agent socket on PostgreSQL, which answers several look-ups at once
   after(async () => {
     await running.close()
     await upstream.close()
-    await server.remove()
   })
 
   it('answers and keeps chats in the order in which they were sent', async () => {

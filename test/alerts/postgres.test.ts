@@ -1,11 +1,6 @@
-import { after, before } from 'node:test'
-import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 import { alertsContract } from './alerts-contract.ts'
 
-let server: PostgresServer
-before(async () => {
-  server = await startPostgres()
-})
-after(() => server.remove())
+const server = await sharedPostgres()
 
 alertsContract('PostgreSQL', () => server.databaseWithTables())

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import pg from 'pg'
 import { copyStore } from '../../src/store/copy.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 import { followingContract } from './following.ts'
 import { call, startInstance } from './instance.ts'
 
-const server = await startPostgres()
-after(() => server.remove())
+const server = await sharedPostgres()
 
 followingContract('two machines on one PostgreSQL', async (provider) => {
   const env = { GAZEWAY_STORE: await server.databaseWithTables() }

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, it } from 'node:test'
+import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Caller } from '../../src/escrow/escrow.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createReservations } from '../../src/wallet/budget/reservations.ts'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 import { type Works, worksOn } from '../tasks/setup.ts'
 
 const WRITERS = 8
 const EACH = 10
 const PAIRS = 12
 
-const server = await startPostgres()
-after(() => server.remove())
+const server = await sharedPostgres()
 
 it('a payer with a daily budget makes tasks and paid calls at once, and none waits crosswise for another', async (t) => {
   const url = await server.databaseWithTables()

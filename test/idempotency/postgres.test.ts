@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 import { startCuttingProxy } from '../doubles/cutting-proxy.ts'
 
-const server = await startPostgres()
+const server = await sharedPostgres()
 const proxy = await startCuttingProxy(server.port)
 after(async () => {
   await proxy.close()
-  await server.remove()
 })
 
 it('a key is not taken when the connection is lost before the commit is known', async () => {

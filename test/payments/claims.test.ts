@@ -6,12 +6,11 @@ import { after, before, describe, it } from 'node:test'
 import { type Claim, type Claims, createClaims } from '../../src/payments/claims.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gazeway-claims-'))
-const server = await startPostgres()
+const server = await sharedPostgres()
 after(async () => {
-  await server.remove()
   rmSync(folder, { recursive: true })
 })
 

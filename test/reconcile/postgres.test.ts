@@ -1,8 +1,6 @@
-import { after } from 'node:test'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 import { reconcileContract } from './reconcile-contract.ts'
 
-const server = await startPostgres()
-after(() => server.remove())
+const server = await sharedPostgres()
 
 reconcileContract('postgres', () => server.emptyStore())

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { openStoreClock, storeClockAhead } from '../../src/store/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 
 const MINUTES_MS = 20 * 60_000
 /** Tolerance for the reply time on a busy machine, in milliseconds. */
@@ -16,11 +16,10 @@ describe("the store's clock", () => {
   after(() => rmSync(folder, { recursive: true }))
 
   it('sets those of machines that differ by 20 minutes', async (t) => {
-    const server = await startPostgres()
+    const server = await sharedPostgres()
     const store = await openStore(await server.databaseWithTables())
     t.after(async () => {
       await store.close()
-      await server.remove()
     })
     for (const off of [-MINUTES_MS, MINUTES_MS]) {
       const local = () => Date.now() + off

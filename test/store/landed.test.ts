@@ -13,7 +13,7 @@ import type { Store } from '../../src/store/store.ts'
 import { sweepAllowances } from '../../src/wallet/budget/presumed.ts'
 import { accountOf } from '../../src/wallet/ledger/accounts.ts'
 import { post } from '../../src/wallet/ledger/ledger.ts'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 import { restore } from './dump.ts'
 import { digestOf, dumpFile, landedDigests, STEPS } from './landed.ts'
 import { openOn, readStory } from './landed-story.ts'
@@ -58,9 +58,8 @@ describe('a migration that has landed', () => {
 
 describe('a store that the code of a landed migration wrote', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-landed-'))
-  const server = startPostgres()
+  const server = sharedPostgres()
   after(async () => {
-    await (await server).remove()
     rmSync(folder, { recursive: true })
   })
   let made = 0

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, it } from 'node:test'
+import { it } from 'node:test'
 import { sql } from 'kysely'
 import { runBuilt } from '../../src/store/built.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { startPostgres } from '../contract/postgres-server.ts'
+import { sharedPostgres } from '../contract/shared-postgres.ts'
 
-const server = await startPostgres()
-after(() => server.remove())
+const server = await sharedPostgres()
 
 it('a statement that was prepared before a migration runs after it', async () => {
   const store = await openStore(await server.databaseWithTables())
