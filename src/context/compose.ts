@@ -75,12 +75,13 @@ export async function compose(
   const scored = await scoreFiles(root, tree, { attention, distance, match, referred, now })
   const chosen = onlyRelated ? relatedFiles(scored, matches) : scored
   const texts = createTextReader(root)
-  const files = await findPassages(texts, chosen, matches)
+  const files = await findPassages(texts, chosen, matches, maxTokens)
   const limit = Math.ceil(maxTokens / TOKENS_PER_PLACE)
   const outline = createOutline(root, files, {
     layout: layoutOf(onlyRelated ? files.map(({ path }) => path) : tree.files),
     limit,
     commits: tree.commits.length,
+    isSearched: matches.found !== null,
     focus: focus?.path ?? null,
     now,
   })

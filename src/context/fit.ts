@@ -10,12 +10,13 @@ import type { ContextMemory, Place, WorkContext } from './work-context.ts'
  *
  * - the root's name: at most a quarter
  * - memories: a fifth
- * - names of places: a quarter before the first excerpt, and a quarter after the excerpts
+ * - names of places: a fifth before the first excerpt, and at least a tenth after the excerpts
  * - one excerpt: two fifths
  */
 const ROOT_SHARE = 0.25
 const MEMORY_SHARE = 0.2
-const NAMES_SHARE = 0.25
+const NAMES_SHARE = 0.2
+const LATER_NAMES_SHARE = 0.1
 const EXCERPT_SHARE = 0.4
 
 const EXCERPTS = 32
@@ -93,7 +94,7 @@ export async function fit(input: FitInput): Promise<WorkContext> {
   const allMemories = await addMemories(context, budget, input)
   const { chosen, hasDirectory, add } = createPlacing(context, budget, input)
   const later = await add(outline.candidates, budget.tokensLeft * (1 - NAMES_SHARE))
-  await addExcerpts(chosen, budget, input, budget.tokensLeft * NAMES_SHARE)
+  await addExcerpts(chosen, budget, input, budget.tokensLeft * LATER_NAMES_SHARE)
   const left = await add(later, 0)
   context.truncated = input.incomplete || outline.more || !allMemories || left.length > 0
   await add(

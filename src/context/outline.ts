@@ -39,6 +39,8 @@ export interface OutlineOptions {
   /** Number of commits that were read, for the text of the reasons. */
   commits: number
   focus: string | null
+  /** True with a query: then only files with a signal of work show their first lines. */
+  isSearched: boolean
   now: Date
 }
 
@@ -70,7 +72,8 @@ function byWeight(a: Candidate, b: Candidate): number {
   return b.place.weight - a.place.weight
 }
 
-function candidatesOf(root: string, file: ScoredFile, { commits, now, most }: WeighingOptions): Candidate[] {
+function candidatesOf(root: string, file: ScoredFile, options: WeighingOptions): Candidate[] {
+  const { commits, now, most, isSearched } = options
   const size = sizeOf(root, file)
   if (size === null) return []
   const { path, attention, change } = file
@@ -82,7 +85,8 @@ function candidatesOf(root: string, file: ScoredFile, { commits, now, most }: We
     signals: signalsOf({ dwell_ms: attention?.dwellMs ?? null, git: change, size }),
   }
   const whole = { path, from: 1, to: Number.POSITIVE_INFINITY }
-  const candidate = { place, file: null, lines: change === 'deleted' ? null : whole }
+  const isWork = attention !== null || change !== null || file.terms.focusDistance === 0
+  const candidate = { place, file: null, lines: change === 'deleted' || (isSearched && !isWork) ? null : whole }
   if (change === 'deleted') return [candidate]
   const regions = regionsOf(file, now, most).map(({ from, to, weight, why, dwellMs }) => ({
     place: {

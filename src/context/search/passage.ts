@@ -1,28 +1,26 @@
-import { definitionsIn } from './definitions.ts'
+import { lengthNorm, saturation } from '../../text/bm25.ts'
+import { blocksIn, isComment } from './blocks.ts'
 import type { QueryTerms } from './query-terms.ts'
 import { eachRun, termsOfRun } from './terms.ts'
 
-/** Maximum number of lines of a definition without a body, and lines around a match outside of definitions. */
-const DEFINITION_LINES = 24
+/** Lines above and below a match outside of definitions that are shown with it. */
 const AROUND = 5
-/** Maximum number of lines of a body. */
-const BODY_LINES = 200
 /** Smallest weight of a further passage, relative to the best one of its file. */
-const FURTHER = 0.5
+const FURTHER = 0.3
 /** Factor on constants and comments, which only name what code with the same words does. */
 const WITHOUT_CODE = 0.8
-/** Lines below a definition's first line that count for its match. */
-const BODY = 10
 /** Factor for a term in a definition's name, relative to its text. */
 const IN_NAME = 2
-/** Maximum number of comment lines above a definition that are shown with it. */
-const COMMENT_LINES = 8
-/** Definitions whose body has definitions of its own, which are the passages. */
-const CONTAINER = /\b(?:class|interface|namespace|module|defmodule|trait|impl|object|enum|struct|package|extension)\b/
-/** Lines as far out as the definition that belong to it, and those of them after which it goes on. */
-const CLOSING = /^\s*(?:[)\]}{]|end\b)/
-const OPENING = /[{([,:=]\s*$/
-const COMMENT = /^\s*(?:\/\/|\/\*|\*|#|--|;;|"""|@)/
+/** Lines of an average definition, for the norm of length. */
+const AVERAGE_LINES = 20
+/** Lines between two passages that are shown, so that both are one. */
+const BETWEEN = 3
+/** Fewest characters that are worth a passage. */
+const LEAST_ROOM = 120
+
+/** Fewest letters of a stem that longer words are matched with, and most letters of their ending. */
+const LEAST_STEM = 4
+const MOST_ENDING = 4
 
 /** Lines of a file, from 1, both included. */
 export interface Passage {
@@ -33,69 +31,118 @@ export interface Passage {
 /** A passage, and the importance of the terms in it. */
 type Weighed = Passage & { weight: number }
 
-/** Finds the best passages of a text, at most `most`, which do not overlap: definitions, and the lines around matches. */
-export type PassageFinder = (text: string, path: string, most: number) => Passage[]
+/**
+ * Finds the passages of a text that answer a query, best first: whole definitions, and the lines around matches outside
+ * of them, together of at most `room` characters. They do not overlap.
+ */
+export type PassageFinder = (text: string, path: string, room: number) => Passage[]
 
-/** Creates a finder of the passages that answer a query. */
+/** Creates a {@link PassageFinder}. */
 export function createPassageFinder(query: QueryTerms): PassageFinder {
   const maskOf = createMasks(query)
-  return (text, path, most) => {
-    const weighed = passagesIn(text, path, { maskOf, count: query.terms.length })
-    const chosen: Weighed[] = []
-    for (const passage of weighed.sort((a, b) => b.weight - a.weight || a.from - b.from)) {
-      if (chosen.length === most || passage.weight < FURTHER * (chosen[0]?.weight ?? 0)) break
-      if (chosen.every(({ from, to }) => passage.to < from || to < passage.from)) chosen.push(passage)
-    }
-    return chosen.map(({ from, to }) => ({ from, to }))
+  return (text, path, room) => {
+    const lines = text.split('\n')
+    const masks = lines.map(maskOf)
+    if (masks.every((mask) => mask === 0)) return []
+    const weights = rarity(masks, query.terms.length)
+    const weighed = weighedPassages(text, path, { lines, masks, weights, maskOf })
+    return choose(weighed, { lines, masks, weights, room })
   }
 }
 
-function passagesIn(
+/** Lines of a text, the query terms in each, and the weight of each term. */
+interface Searched {
+  lines: readonly string[]
+  masks: readonly number[]
+  weights: readonly number[]
+}
+
+function weighedPassages(
   text: string,
   path: string,
-  { maskOf, count }: { maskOf: (text: string) => number; count: number },
+  { lines, masks, weights, maskOf }: Searched & { maskOf: (text: string) => number },
 ): Weighed[] {
-  const lines = text.split('\n')
-  const masks = lines.map(maskOf)
-  const weights = rarity(masks, count)
-  const weigh = (mask: number) => weights.reduce((sum, weight, t) => (mask & (1 << t) ? sum + weight : sum), 0)
-  const within = (from: number, to: number) => weigh(masks.slice(from, to).reduce((all, mask) => all | mask, 0))
-  if (masks.every((mask) => mask === 0)) return []
-
-  const definitions = definitionsIn(text, path)
-  const defined = definitions.map(({ name, line }, i): Weighed => {
-    const next = (definitions[i + 1]?.line ?? lines.length + 1) - 1
-    const body = CONTAINER.test(lines[line - 1] ?? '') ? line : bodyEnd(lines, line)
-    const end = body > line ? body : Math.max(line, Math.min(next, line + DEFINITION_LINES - 1))
-    const from = withComment(lines, line)
-    const weight = IN_NAME * weigh(maskOf(name)) + within(from - 1, Math.min(end, line + BODY))
-    return { from, to: end, weight: body > line ? weight : weight * WITHOUT_CODE }
+  const within = ({ from, to }: Passage) => {
+    const norm = lengthNorm(to - from + 1, AVERAGE_LINES, { k1: 1.2, b: 0.5 })
+    return weights.reduce((sum, weight, t) => sum + weight * saturation(holding(masks, t, from, to), norm), 0)
+  }
+  const blocks = blocksIn(text, path, lines)
+  const defined = blocks.map(({ name, from, to, hasBody }): Weighed => {
+    const weight = IN_NAME * weigh(maskOf(name), weights) + 2 * within({ from, to })
+    return { from, to, weight: hasBody ? weight : weight * WITHOUT_CODE }
   })
+  const covered = new Uint8Array(lines.length + 2)
+  for (const { from, to, hasBody } of blocks) if (hasBody) covered.fill(1, from, to + 1)
   const around = masks.flatMap((mask, i): Weighed[] => {
-    if (mask === 0) return []
-    const weight = within(Math.max(0, i - AROUND), i + AROUND + 1) + weigh(mask) / 2
-    const factor = COMMENT.test(lines[i] ?? '') ? WITHOUT_CODE : 1
-    return [{ from: Math.max(1, i + 1 - AROUND), to: Math.min(lines.length, i + 1 + AROUND), weight: weight * factor }]
+    if (mask === 0 || covered[i + 1] === 1) return []
+    const window = { from: Math.max(1, i + 1 - AROUND), to: Math.min(lines.length, i + 1 + AROUND) }
+    const factor = isComment(lines[i] ?? '') ? WITHOUT_CODE : 1
+    return [{ ...window, weight: 2 * within(window) * factor }]
   })
   return [...defined, ...around].filter(({ weight }) => weight > 0)
 }
 
-/** Last line of a definition's body, by its indentation; the line itself when there is none. */
-function bodyEnd(lines: readonly string[], line: number): number {
-  const indentation = indentationOf(lines[line - 1] ?? '')
-  let last = line
-  for (let at = line + 1; at <= Math.min(lines.length, line + BODY_LINES); at++) {
-    const text = lines[at - 1] ?? ''
-    if (text.trim() === '') continue
-    const isInside = indentationOf(text) > indentation
-    if (!isInside && !CLOSING.test(text)) break
-    last = at
-    if (!isInside && !OPENING.test(text)) break
+/** Chooses the best passages that fit into the room; of one that does not fit, the lines with the most matches. */
+function choose(weighed: Weighed[], searched: Searched & { room: number }): Passage[] {
+  const { lines } = searched
+  const chosen: Weighed[] = []
+  let room = searched.room
+  for (const passage of weighed.sort((a, b) => b.weight - a.weight || a.from - b.from)) {
+    if (room < LEAST_ROOM || passage.weight < FURTHER * (chosen[0]?.weight ?? 0)) break
+    if (chosen.some(({ from, to }) => passage.from <= to && from <= passage.to)) continue
+    const fitting = densest(passage, { ...searched, room })
+    room -= lengthOf(lines, fitting)
+    chosen.push({ ...fitting, weight: passage.weight })
   }
-  return last
+  return joined(chosen)
 }
 
-const indentationOf = (text: string): number => text.search(/\S|$/)
+/** The run of lines of a passage that fits into the room and has the most matches; the passage itself if it fits. */
+function densest(passage: Passage, { lines, masks, weights, room }: Searched & { room: number }): Passage {
+  let best = { from: passage.from, to: passage.from }
+  let most = -1
+  let [from, length, weight] = [passage.from, 0, 0]
+  for (let to = passage.from; to <= passage.to; to++) {
+    length += (lines[to - 1]?.length ?? 0) + 1
+    weight += weigh(masks[to - 1] ?? 0, weights)
+    for (; length > room && from < to; from++) {
+      length -= (lines[from - 1]?.length ?? 0) + 1
+      weight -= weigh(masks[from - 1] ?? 0, weights)
+    }
+    if (weight >= most) {
+      most = weight
+      best = { from, to }
+    }
+  }
+  return best
+}
+
+/** Joins passages between which only a few lines are missing. Best first, as they were. */
+function joined(passages: readonly Weighed[]): Passage[] {
+  const inOrder = [...passages].sort((a, b) => a.from - b.from)
+  const found: Weighed[] = []
+  for (const passage of inOrder) {
+    const last = found.at(-1)
+    if (last && passage.from - last.to - 1 <= BETWEEN) {
+      last.to = passage.to
+      last.weight = Math.max(last.weight, passage.weight)
+    } else found.push({ ...passage })
+  }
+  return found.sort((a, b) => b.weight - a.weight || a.from - b.from).map(({ from, to }) => ({ from, to }))
+}
+
+const lengthOf = (lines: readonly string[], { from, to }: Passage): number =>
+  lines.slice(from - 1, to).reduce((sum, line) => sum + line.length + 1, 0)
+
+const weigh = (mask: number, weights: readonly number[]): number =>
+  weights.reduce((sum, weight, t) => (mask & (1 << t) ? sum + weight : sum), 0)
+
+/** Number of lines of a passage that hold a term. */
+function holding(masks: readonly number[], t: number, from: number, to: number): number {
+  let count = 0
+  for (let at = from - 1; at < Math.min(to, masks.length); at++) if ((masks[at] ?? 0) & (1 << t)) count++
+  return count
+}
 
 /** Returns a function that maps a text to a bit mask of the query terms in it. */
 function createMasks({ terms }: QueryTerms): (text: string) => number {
@@ -116,7 +163,15 @@ function createMasks({ terms }: QueryTerms): (text: string) => number {
 
   function bitsOf(run: string): number {
     const { parts, whole } = termsOfRun(run)
-    return [...parts, whole ?? ''].reduce((mask, term) => mask | (bits.get(term) ?? 0), 0)
+    return [...parts, whole ?? ''].reduce((mask, term) => mask | (bits.get(term) ?? longer(term)), 0)
+  }
+
+  /** The query's terms that a term begins with: "parser" is about parsing. */
+  function longer(term: string): number {
+    return terms.reduce((mask, asked, t) => {
+      const isLonger = asked.length >= LEAST_STEM && term.startsWith(asked) && term.length - asked.length <= MOST_ENDING
+      return isLonger ? mask | (1 << t) : mask
+    }, 0)
   }
 }
 
@@ -126,11 +181,4 @@ function rarity(masks: readonly number[], count: number): number[] {
     const holders = masks.reduce((sum, mask) => (mask & (1 << t) ? sum + 1 : sum), 0)
     return holders === 0 ? 0 : Math.log(1 + masks.length / holders)
   })
-}
-
-/** Returns the first line of the comment directly above a line, or the line itself. */
-function withComment(lines: readonly string[], line: number): number {
-  let from = line
-  while (from > 1 && line - from < COMMENT_LINES && COMMENT.test(lines[from - 2] ?? '')) from--
-  return from
 }

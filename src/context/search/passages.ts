@@ -4,20 +4,30 @@ import type { Matches } from './matcher.ts'
 import { partsOf } from './parts.ts'
 import { createPassageFinder, type Passage } from './passage.ts'
 
-/** Maximum number of files whose passages are searched; more excerpts never fit. */
-const LOOKED_INTO = 24
-/** The best files, and the passages that each of them may have. The others have one. */
-const LEADING = 3
-const PASSAGES = 3
+/** Matching files whose passages are searched. Of the others, the context has the names. */
+const LOOKED_INTO = 8
+/** Share of the budget for all passages, and the largest and smallest for those of one file. */
+const PASSAGES_SHARE = 0.8
+const MOST = 0.45
+const LEAST = 0.03
+/** Exponent by which files share: one that matches half as well as the best gets a sixteenth of its room. */
+const STEEPNESS = 4
+/** Characters of code for each token, fewer than usual: JSON escapes line ends and quotes. */
+const CHARACTERS = 3.2
 
 /** A file that became shorter since it was searched has no such part. */
 const NOTHING = { text: '', firstLine: 1 }
 
-/** Adds the passages that answer the query to the best matching files. Returns all files. */
+/**
+ * Adds the passages that answer the query to the best matching files, most for the first. Returns all files.
+ *
+ * @param maxTokens budget of the context
+ */
 export async function findPassages(
   textOf: TextReader,
   files: ScoredFile[],
   { found: query, part }: Matches,
+  maxTokens: number,
 ): Promise<ScoredFile[]> {
   if (query === null) return files
   const passagesIn = createPassageFinder(query)
@@ -25,11 +35,12 @@ export async function findPassages(
     .filter(({ terms }) => terms.match > 0)
     .sort((a, b) => b.interest - a.interest)
     .slice(0, LOOKED_INTO)
+  const shares = sharesOf(best)
   const found = new Map<ScoredFile, Passage[]>()
   await Promise.all(
     best.map(async (file, i) => {
       const { text, firstLine } = partsOf((await textOf(file.path)) ?? '')[part.get(file.path) ?? 0] ?? NOTHING
-      const passages = passagesIn(text, file.path, i < LEADING ? PASSAGES : 1)
+      const passages = passagesIn(text, file.path, maxTokens * (shares[i] ?? 0) * CHARACTERS)
       found.set(
         file,
         passages.map(({ from, to }) => ({ from: from + firstLine - 1, to: to + firstLine - 1 })),
@@ -37,4 +48,12 @@ export async function findPassages(
     }),
   )
   return files.map((file) => ({ ...file, passages: found.get(file) ?? [] }))
+}
+
+/** Shares of the budget for the passages of files, by how well they match. */
+function sharesOf(best: readonly ScoredFile[]): number[] {
+  const most = best.reduce((max, { terms }) => Math.max(max, terms.match), 0)
+  const parts = best.map(({ terms }) => (terms.match / most) ** STEEPNESS)
+  const sum = parts.reduce((a, b) => a + b, 0)
+  return parts.map((part) => Math.min(MOST, Math.max(LEAST, (PASSAGES_SHARE * part) / sum)))
 }

@@ -140,6 +140,38 @@ describe('search in files', () => {
     assert.ok(places.some(({ path }) => path === 'b.ts'))
   })
 
+  it('shows the lines with the matches of a function that is too long', async (t) => {
+    const steps = (from: number) => Array.from({ length: 140 }, (_, i) => `  step${from + i}()`).join('\n')
+    const text = `function settle() {\n${steps(0)}\n  releaseEscrow(toPayee)\n${steps(140)}\n}\n`
+    const { root } = createProject(t, { 'a.ts': text })
+    const { places } = await contextWith().get({ query: 'escrow release to payee', max_tokens: 800 }, [root])
+    const excerpts = places[0]?.children?.map(({ excerpt }) => excerpt ?? '') ?? []
+    assert.ok(
+      excerpts.some((excerpt) => excerpt.includes('releaseEscrow(toPayee)')),
+      excerpts.join('\n'),
+    )
+  })
+
+  it('goes on with a function after a condition of the preprocessor', async (t) => {
+    const text = 'int release_escrow(int payee) {\n  check();\n#ifdef LEDGER\n  post();\n#endif\n  return 7;\n}\n'
+    const { root } = createProject(t, { 'a.c': text })
+    const { places } = await contextWith().get({ query: 'how is the escrow released' }, [root])
+    assert.equal(places[0]?.children?.[0]?.path, 'a.c#L1-L7')
+  })
+
+  it('gives files beyond the best eight, and files that only describe the project, by their names', async (t) => {
+    const files = Array.from({ length: 12 }, (_, i) => [
+      `src/part${i}.ts`,
+      `function escrow${i}() {\n  return ${i}\n}\n`,
+    ])
+    const { root } = createProject(t, { ...Object.fromEntries(files), 'README.md': 'A shop.\n' })
+    const { places } = await contextWith().get({ query: 'escrow' }, [root])
+    const parts = places.find(({ path }) => path === 'src')?.children ?? []
+    assert.equal(parts.length, 12)
+    assert.equal(parts.filter(({ children }) => children?.some(({ excerpt }) => excerpt)).length, 8)
+    assert.equal(places.find(({ path }) => path === 'README.md')?.excerpt, undefined)
+  })
+
   it('searches a file as it is now: changed, new, deleted, with git and without', async (t) => {
     for (const isTracked of [true, false]) {
       const project = createProject(t, { 'a.ts': 'escrow', 'b.ts': 'ledger' }, isTracked ? 'tracked' : 'plain')
