@@ -10,6 +10,8 @@ import type { Measure } from './measure.ts'
 import type { Report } from './report.ts'
 import { HELD_OUT } from './retrieval/held-out-questions.ts'
 import { filesBelow } from './retrieval/index-of.ts'
+import { BUDGETS, LINES_BARS, type Shown, shownLines } from './retrieval/needed-lines.ts'
+import { OWN, REPORTED } from './retrieval/own-questions.ts'
 import { createPlainBm25 } from './retrieval/plain-bm25.ts'
 import { type Asked, JUDGED } from './retrieval/questions.ts'
 import { fetchRepositories } from './retrieval/repositories.ts'
@@ -30,32 +32,47 @@ const countTokens = createTokenCounter()
  * the first ten, beside BM25 on the words of the texts as they stand. Then the time that the index takes.
  */
 export async function section(report: Report): Promise<void> {
-  const folders = fetchRepositories([...JUDGED, ...HELD_OUT].map(({ source }) => source))
+  const folders = fetchRepositories([...JUDGED, ...HELD_OUT, ...OWN].map(({ source }) => source))
   const rootOf = (i: number) => folders[i] ?? ''
+  const ownRootOf = (i: number) => rootOf(JUDGED.length + HELD_OUT.length + i)
   const judged = await measureRecall(report, JUDGED, rootOf)
   const heldOut = await measureRecall(report, HELD_OUT, (i) => rootOf(JUDGED.length + i))
+  const further = await measureRecall(report, OWN, ownRootOf)
+  const reported = await measureRecall(report, REPORTED, ownRootOf, 'bug reports')
   addTotal(report, `all ${judged.length} questions about ${JUDGED.length} projects`, judged)
   addTotal(report, `all ${heldOut.length} held-out questions about ${HELD_OUT.length} projects`, heldOut)
+  addTotal(report, `all ${further.length} questions about ${OWN.length} further projects`, further)
+  report.add({
+    what: `all ${reported.length} bug reports in the words of users`,
+    ...sharesOf(reported),
+    bar: { atLeastTimes: 1.1 },
+  })
+  addLines(report, 'fitted', judged)
+  addLines(report, 'held-out', heldOut)
+  addLines(report, 'further', further)
   report.add({
     what: `work contexts of these questions over their budget of ${MAX_TOKENS} tokens`,
     unit: '%',
-    figure: share([...judged, ...heldOut].map(({ tokens }) => tokens > MAX_TOKENS)),
+    figure: share([...judged, ...heldOut, ...further, ...reported].map(({ tokens }) => tokens > MAX_TOKENS)),
     bar: { atMost: 0 },
   })
   await measureTimes(report, folders.slice(0, JUDGED.length))
 }
 
-/** An answer to a question: whether a right file was among the first ten, and the tokens of the context. */
+/** An answer to a question: whether a right file was among the first ten, the tokens of the context, and what it shows. */
 interface Answer {
   ours: boolean
   plain: boolean
   tokens: number
+  /** By budget, whether a line that answers is in an excerpt; null where no line is known. */
+  lines: Shown | null
 }
 
 async function measureRecall(
   report: Report,
   repositories: readonly Asked[],
   rootOf: (i: number) => string,
+  kind = 'questions',
 ): Promise<Answer[]> {
   const answers: Answer[] = []
   for (const [i, { source, language, questions }] of repositories.entries()) {
@@ -70,10 +87,11 @@ async function measureRecall(
         ours: filesIn(context.places).slice(0, FIRST).some(isRight),
         plain: plain(ask).slice(0, FIRST).some(isRight),
         tokens: await countTokens(JSON.stringify(context)),
+        lines: await shownLines({ ask, files }, (max_tokens) => get({ query: ask, max_tokens }, [root])),
       })
     }
     report.add({
-      what: `questions about ${source ?? 'this project'} (${language}) with a right file among the first 10`,
+      what: `${kind} about ${source ?? 'this project'} (${language}) with a right file among the first 10`,
       ...sharesOf(here),
     })
     answers.push(...here)
@@ -83,6 +101,17 @@ async function measureRecall(
 
 function addTotal(report: Report, what: string, answers: readonly Answer[]): void {
   report.add({ what, ...sharesOf(answers), bar: { atLeast: 85 } })
+}
+
+function addLines(report: Report, set: string, answers: readonly Answer[]): void {
+  const shown = answers.flatMap(({ lines }) => (lines ? [lines] : []))
+  for (const budget of BUDGETS)
+    report.add({
+      what: `needed lines of ${shown.length} ${set} questions in a work context of ${budget} tokens`,
+      unit: '%',
+      figure: share(shown.map((lines) => lines[budget])),
+      bar: { atLeast: LINES_BARS[budget] },
+    })
 }
 
 const sharesOf = (answers: readonly Answer[]): Pick<Measure, 'unit' | 'figure' | 'against'> => ({

@@ -5,10 +5,40 @@ import { temporaryFolder } from './folder.ts'
 import type { Report } from './report.ts'
 import { FITTED_SET, HELD_OUT_SET, type MemorySet } from './retrieval/memory-sets.ts'
 import { type Recall, recallOf } from './retrieval/recall.ts'
+import { askUnseen } from './retrieval/unseen.ts'
 
 /** Recall of memories, on questions that are written in `retrieval/`: a figure of what is found, not of time. */
 export async function section(report: Report): Promise<void> {
+  for (const withAlso of [true, false]) await measureUnseen(report, withAlso)
   for (const set of [FITTED_SET, HELD_OUT_SET]) for (const others of set.beside) await measureSet(report, set, others)
+}
+
+/** Plain questions that nothing is fitted on, beside BM25 on the same texts, and what a model reads for one. */
+async function measureUnseen(report: Report, withAlso: boolean): Promise<void> {
+  const { ours, plain, misled, tokens } = await askUnseen(withAlso)
+  const what = (measured: string) => `unseen plain questions${withAlso ? '' : ', memories without also'}: ${measured}`
+  const atLeast = withAlso ? 90 : 80
+  report.add({
+    what: what('answered among the first 3'),
+    unit: '%',
+    figure: ours.answered,
+    against: { what: 'plain BM25', figure: plain.answered },
+    bar: { atLeast },
+  })
+  report.add({
+    what: what('mean reciprocal rank'),
+    unit: '%',
+    figure: ours.reciprocal,
+    against: { what: 'plain BM25', figure: plain.reciprocal },
+    bar: { atLeast: plain.reciprocal - 5 },
+  })
+  report.add({
+    what: what('unanswerable ones with a result that is not weak'),
+    unit: '%',
+    figure: misled,
+    bar: { atMost: 5 },
+  })
+  report.add({ what: what('most tokens of a search'), unit: 'tokens', figure: tokens, bar: { atMost: 1500 } })
 }
 
 async function measureSet(report: Report, set: MemorySet, others: number): Promise<void> {

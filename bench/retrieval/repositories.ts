@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { temporaryFolder } from '../folder.ts'
 
 const QUESTIONS = 'bench/retrieval/'
 
 const FROM_NPM = 'npm:'
-/** Folders of npm packages that hold what was built from the source beside them. */
+/** Folders of npm packages that hold what was built from the source beside them, as do those with source maps. */
 const BUILT = ['_cjs', '_esm', '_types']
 
 /**
@@ -38,7 +38,8 @@ function fetchPackage(folder: string, version: string): string {
   run('tar', '-xzf', file)
   // npm itself packs everything below "package".
   const files = join(folder, 'package')
-  for (const built of BUILT) rmSync(join(files, built), { recursive: true, force: true })
+  const mapped = readdirSync(files).filter((name) => existsSync(join(files, name, 'index.js.map')))
+  for (const built of [...BUILT, ...mapped]) rmSync(join(files, built), { recursive: true, force: true })
   return files
 }
 
