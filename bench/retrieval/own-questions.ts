@@ -63,7 +63,7 @@ export const OWN: Asked[] = [
   ]),
 ]
 
-/** What users wrote into the tracker of a project, and the files of which one has to change. */
+/** Bug reports as users write them into the tracker of a project, and the files of which one has to change. */
 export const REPORTED: Asked[] = [
   asked('redis', 'C', [
     [
