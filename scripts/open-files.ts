@@ -238,6 +238,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   review: [
     'change.ts',
     'checkout.ts',
+    'checks.ts',
     'file-kind.ts',
     'level.ts',
     'line-numbers.ts',

@@ -6,6 +6,7 @@ import { type Checkout, git } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
+import { CHECK_KINDS } from '../../src/review/checks.ts'
 import { fileKindOf } from '../../src/review/file-kind.ts'
 import type { Change } from '../../src/review/part.ts'
 import type { Policy } from '../../src/review/policy.ts'
@@ -30,6 +31,8 @@ export interface ReviewFlags extends ChangeFlags {
   /** Task whose result is reviewed: its result names the commits. */
   task?: string
   out?: string
+  /** Asks attention checks at the decision. */
+  checks?: boolean
   reviewer?: string
   repository?: string
   /** File of a key, or true for the only key of ssh-agent. */
@@ -70,6 +73,7 @@ export async function reviewChange(
       repository: flags.repository ?? null,
       policy: policy?.digest ?? null,
       task_id: task?.id ?? null,
+      checks: flags.checks ? [...CHECK_KINDS] : [],
     }
     // Whoever may open the store may act for the one who pays.
     const callerId = task?.creator ?? CALLER

@@ -47,6 +47,10 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .option('--staged', 'review what is staged')
     .option('--patch <file>', 'review a patch to the last commit; - is the standard input')
     .option('--task <id>', 'review the result of a task of this store, to release its reward')
+    .option(
+      '--checks',
+      'ask attention checks at the decision: a question and a line to type again; they raise no level',
+    )
     .option('--reviewer <name>', 'name that the page proposes; the address that you commit with by default')
     .option('--repository <name>', 'name of the repository for policies, such as github.com/acme/shop')
     .option('--out <file>', 'file of the receipt')

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
+import { Check, CheckKind, type MadeCheck } from './checks.ts'
 import { Change, Part } from './part.ts'
 import { Receipt } from './receipt.ts'
 import { Comment, Decision, Level, PartCoverage, Sha256 } from './statement.ts'
@@ -12,6 +13,11 @@ export const NewReview = Change.extend({
   repository: z.string().min(1).max(256).nullable().default(null).describe('name of the repository, for policies'),
   policy: Sha256.nullable().default(null).describe('SHA-256 of the policy in force'),
   task_id: z.string().nullable().default(null).describe('task whose result is reviewed; null for none'),
+  checks: z
+    .array(CheckKind)
+    .max(2)
+    .default([])
+    .describe('attention checks to be asked at the decision; they raise no level'),
 })
 export type NewReview = z.infer<typeof NewReview>
 
@@ -28,6 +34,7 @@ export const ReviewRecord = z.object({
   created_at: z.iso.datetime(),
   decided_at: z.iso.datetime().nullable(),
   hunks: z.array(z.object({ digest: Sha256, kind: z.string(), path: z.string(), lines: z.int() })),
+  checks: z.array(Check).describe('attention checks, answered with the decision'),
   receipt: Receipt.nullable().describe('once decided; without the signature of its reviewer'),
 })
 export type ReviewRecord = z.infer<typeof ReviewRecord>
@@ -63,8 +70,13 @@ export const DecideReview = z.object({
   acknowledged: z.array(Sha256).max(50_000).default([]).describe('digests of the items that the reviewer acknowledged'),
   comments: z.array(Comment).max(1000).default([]),
   credential_id: z.string().optional().describe('passkey that will sign the receipt'),
+  answers: z.array(z.string().max(1000)).max(2).default([]).describe('to the attention checks, in their order'),
 })
 export type DecideReview = z.infer<typeof DecideReview>
+
+/** Reads the attention checks of a row, with their answers. */
+export const checksOf = ({ change }: Pick<ReviewRow, 'change'>): MadeCheck[] =>
+  (JSON.parse(change) as { checks?: MadeCheck[] }).checks ?? []
 
 /** Reads the change of a row, which holds only JSON that `Change` accepted. */
 export const changeOf = ({ change }: Pick<ReviewRow, 'change'>): Change => JSON.parse(change) as Change
@@ -74,6 +86,21 @@ export function recordOf(row: ReviewRow): ReviewRecord {
   const { base, head, digest, parts } = changeOf(row)
   const { id, session_id, caller_id, repository, task_id, created_at, decided_at } = row
   const hunks = parts.map(({ digest, kind, path, lines }) => ({ digest, kind, path, lines }))
+  const checks = checksOf(row).map(({ answer, ...asked }) => asked)
   const receipt = row.receipt === null ? null : (JSON.parse(row.receipt) as Receipt)
-  return { id, session_id, caller_id, base, head, digest, repository, task_id, created_at, decided_at, hunks, receipt }
+  return {
+    id,
+    session_id,
+    caller_id,
+    base,
+    head,
+    digest,
+    repository,
+    task_id,
+    created_at,
+    decided_at,
+    hunks,
+    checks,
+    receipt,
+  }
 }

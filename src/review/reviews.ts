@@ -12,12 +12,14 @@ import type { Store } from '../store/store.ts'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
 import { widthOf } from '../store/width.ts'
 import { newId } from '../text/ids.ts'
+import { makeChecks, passedChecks } from './checks.ts'
 import { fileKindOf } from './file-kind.ts'
 import { requireTrue } from './part.ts'
 import { type Reading, readingOf, type Sighting } from './reading.ts'
 import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
 import {
   changeOf,
+  checksOf,
   type DecideReview,
   type NewReview,
   ReviewId,
@@ -94,13 +96,13 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
 
   return {
     async create(input, callerId) {
-      const { repository, policy, task_id, ...change } = input
+      const { repository, policy, task_id, checks: kinds, ...change } = input
       requireTrue(change.parts)
       const row: ReviewRow = {
         id: newId('rev'),
         caller_id: callerId,
         session_id: newId('ses'),
-        change: JSON.stringify(change),
+        change: JSON.stringify({ ...change, checks: makeChecks(kinds, change.parts) }),
         repository,
         policy,
         created_at: now().toISOString(),
@@ -234,7 +236,7 @@ function reviewOf(of: {
       reasons: attestation?.reasons ?? [],
     },
     level,
-    checks: [],
+    checks: passedChecks(checksOf(row), input.answers),
     presence: input.credential_id === undefined ? null : { method: 'passkey', credential_id: input.credential_id },
     times: { started_at: row.created_at, decided_at: of.at, active_ms },
     policy: row.policy,

@@ -226,6 +226,28 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     assert.deepEqual([refused.code, refused.stderr.includes('names no commits: it needs base and head')], [2, true])
   })
 
+  it('asks attention checks where they are wanted, and names the passed ones in the receipt', async (t) => {
+    const { place } = createReviewed(t, { 'a.ts': 'const one_line = 1\n', 'b.ts': 'send(first)\nsend(second)\n' })
+    const out = join(place.home, 'receipt.json')
+    const { url, ended } = await startReview(t, place, ['--checks', '--reviewer', 'ann@example.org', '--out', out])
+    const { page, faults } = await openTab(t)
+    await page.goto(url)
+    await page.getByText('3 of 3 lines read').waitFor()
+    await page.keyboard.press('d')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('they raise no level').waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+    const lines = { 'a.ts': ['const one_line = 1'], 'b.ts': ['send(first)', 'send(second)'] }
+    const [, line = '', path = ''] = /Type line (\d) of (\w\.ts)/.exec((await dialog.textContent()) ?? '') ?? []
+    await dialog.getByLabel('Type line').fill(lines[path as keyof typeof lines][Number(line) - 1] ?? '')
+    await dialog.getByRole('radio', { name: 'Approve' }).check()
+    await dialog.getByRole('button', { name: 'Approve' }).press('Enter')
+    assert.equal((await ended).code, 0)
+    const { review } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt')
+    assert.deepEqual([review.checks, review.level], [['retype'], 'seen'])
+    assert.deepEqual(faults, [])
+  })
+
   it('opens 50,000 lines, and credits next to none of them to a script that scrolls through', async (t) => {
     const { place } = createReviewed(t, { 'long.txt': numbered(50_000) })
     const { url, ended } = await startReview(t, place, ['--reviewer', 'eve@example.org'])

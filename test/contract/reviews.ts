@@ -137,6 +137,20 @@ export function reviewsContract(open: () => Promise<Store>): void {
       assert.equal(await levelOf(alone.id, second), 'plausible')
     })
 
+    it('asks attention checks where they are wanted, without their answers, and none by default', async () => {
+      assert.deepEqual((await reviews.create(change, ANN)).checks, [])
+      const asked = { ...change, checks: ['question', 'retype'] }
+      const lines = hunksOf('c.ts', '', 'a line to type\n')
+      const { id, checks } = await reviews.create(NewReview.parse({ ...asked, parts: [...parts, ...lines] }), ANN)
+      assert.deepEqual(checks, [{ kind: 'retype', path: 'c.ts', line: 1 }])
+      assert.deepEqual((await reviews.get(id)).checks, checks)
+      const { review } = openReceipt(
+        await reviews.decide(id, decision({ answers: ['a line to type'] }), ANN),
+        'receipt',
+      )
+      assert.deepEqual([review.checks, review.level], [['retype'], 'none'])
+    })
+
     it('is decided once, and takes no evidence afterwards', async () => {
       const { id } = await reviews.create(change, ANN)
       const ends = await Promise.allSettled([1, 2, 3].map(() => reviews.decide(id, decision(), ANN)))

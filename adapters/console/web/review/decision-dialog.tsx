@@ -2,6 +2,7 @@ import './review.css'
 import { useState } from 'preact/hooks'
 import { reaches } from '../../../../src/review/level.ts'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
+import { CheckFields } from './check-fields.tsx'
 import { Modal } from './modal.tsx'
 import type { Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState, standingOf } from './review-state.ts'
@@ -30,6 +31,8 @@ export function DecisionDialog(props: {
   const own = state.passkeys.filter((passkey) => passkey.reviewer === reviewer)
   const [chosen, setChosen] = useState<string | undefined>(undefined)
   const credentialId = chosen === '' ? undefined : (chosen ?? own[0]?.credential_id)
+  const { checks } = state.review
+  const [answers, setAnswers] = useState<readonly string[]>(() => checks.map(() => ''))
   const [isBusy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
 
@@ -44,7 +47,14 @@ export function DecisionDialog(props: {
       const summary = text.trim() === '' ? [] : [{ path: null, line: null, text }]
       const comments = [...state.comments.value, ...summary]
       const presence = credentialId !== undefined && { credential_id: credentialId }
-      const content = { reviewer, decision, comments, acknowledged: [...state.acknowledged.value], ...presence }
+      const content = {
+        reviewer,
+        decision,
+        comments,
+        acknowledged: [...state.acknowledged.value],
+        answers: [...answers],
+        ...presence,
+      }
       const receipt = await state.decide(content)
       onDecided(credentialId === undefined ? null : { receipt, credentialId })
     } catch (error) {
@@ -68,6 +78,11 @@ export function DecisionDialog(props: {
           About all of it
           <textarea rows={3} maxLength={10_000} value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
+        <CheckFields
+          checks={checks}
+          answers={answers}
+          onAnswer={(at, answer) => setAnswers(answers.with(at, answer))}
+        />
         {own.length > 0 && <PasskeyChoice own={own} chosen={credentialId} onChoose={setChosen} />}
         <Says state={state} />
         {decision === 'approve' && state.approval && <p class="hint">{state.approval.note}</p>}
