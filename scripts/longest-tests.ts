@@ -11,6 +11,7 @@ export const LONGEST_TESTS = [
   'test/console/attention.test.ts',
   'test/faults/sqlite.test.ts',
   'test/faults/wallet.test.ts',
+  'test/build/reproducible.test.ts',
   'test/docs/demo.test.ts',
   'test/console/silence.test.ts',
   'test/faults/memory.test.ts',

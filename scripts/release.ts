@@ -38,7 +38,7 @@ step('npm package')
 const scripts = values.built ? ['--ignore-scripts'] : []
 run('npm', ['pack', '--silent', ...scripts, '--pack-destination', out])
 step('bundle')
-await packBundle(join(out, `gazeway-${version}.mcpb`))
+packBundle(join(out, `gazeway-${version}.mcpb`))
 step('plugin')
 packPlugin(join(out, `gazeway-plugin-${version}.tar.gz`))
 copyFileSync('server.json', join(out, 'server.json'))

@@ -41,7 +41,8 @@ const byName = (a: Bundled, b: Bundled) => (titleOf(a) < titleOf(b) ? -1 : 1)
 function readPackage(folder: string): Bundled {
   const { name, version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (typeof license !== 'string') throw new Error(`${name} ${version} is bundled and names no licence.`)
-  const files = readdirSync(folder)
+  // Sorted: a folder's order is its file system's.
+  const files = readdirSync(folder).sort()
   const read = (file: string) => readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim()
   const texts = files.filter((file) => LICENSE_FILE.test(file)).map(read)
   if (texts.length === 0)
