@@ -68,6 +68,7 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
           </button>
         </div>
         <div class="side-body" id="navigation">
+          <Finder />
           <Navigation page={page} />
           <div class="who">
             <p title={id}>
@@ -85,6 +86,39 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
         </Guarded>
       </main>
     </div>
+  )
+}
+
+/** Button of the palette, which Ctrl+K and ⌘K open too. The palette is loaded when it is first opened. */
+function Finder() {
+  const [open, setOpen] = useState(false)
+  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }> | null>(null)
+  const [error, setError] = useState<unknown>(null)
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      // One dialog at a time.
+      if (!document.querySelector('dialog[open]')) setOpen(true)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  useEffect(() => {
+    if (open) import('./palette/palette.tsx').then(({ default: component }) => setPalette(() => component), setError)
+  }, [open])
+
+  return (
+    <>
+      <button type="button" class="find" aria-keyshortcuts="Control+K Meta+K" onClick={() => setOpen(true)}>
+        <Icon name="search" />
+        <span class="word">Find</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <ErrorNote error={error} />
+      {open && Palette && <Palette onClose={() => setOpen(false)} />}
+    </>
   )
 }
 

@@ -15,6 +15,7 @@ import {
   whenColumn,
 } from '../../components/components.ts'
 import { bytes, count } from '../../format.ts'
+import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
 import { MemoryView, Tags } from './memory-view.tsx'
@@ -42,8 +43,12 @@ const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null):
 ]
 
 /** Memories that all assistants share: search, read, edit, delete. */
-export default function Memories() {
-  const [filter, setFilter] = useState<MemoryFilter>({ words: '', namespace: '', tag: '' })
+export default function Memories({ query }: PageProps) {
+  const filter = {
+    words: query.get('words') ?? '',
+    namespace: query.get('namespace') ?? '',
+    tag: query.get('tag') ?? '',
+  }
   const [making, setMaking] = useState(false)
   const [shown, setShown] = useState<Memory | null>(null)
   const names = useNames()
@@ -66,7 +71,7 @@ export default function Memories() {
           <>
             <Filters
               draft={filter}
-              edit={(change) => setFilter({ ...filter, ...change })}
+              edit={(change) => go(href('memory', { query: { ...filter, ...change } }), true)}
               fields={fieldsOf(stats.data?.namespaces ?? {})}
             />
             {found.summary && (

@@ -25,7 +25,12 @@ export function Refused() {
   const rest = refused.slice(MAX_SHOWN)
   const others = rest.reduce((sum, group) => sum + group.refused, 0)
   if (rest.length > 0)
-    items.push({ label: `${rest.length} others`, value: others, text: textOf(others), href: REFUSED })
+    items.push({
+      label: rest.length === 1 ? '1 other' : `${rest.length} others`,
+      value: others,
+      text: textOf(others),
+      href: REFUSED,
+    })
   return (
     <Card title="Refused today" actions={<a href={REFUSED}>All refused calls</a>}>
       <ErrorNote error={data ? null : error} onRetry={reload} />

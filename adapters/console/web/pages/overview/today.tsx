@@ -118,7 +118,7 @@ function Shares(props: {
   )
   if (rest.length > 0) {
     const text = textOf({ upstream_cost_usd: others.cost, calls: others.calls })
-    items.push({ label: `${rest.length} others`, value: others.cost, text })
+    items.push({ label: rest.length === 1 ? '1 other' : `${rest.length} others`, value: others.cost, text })
   }
   return <BarList label={props.label} items={items} />
 }

@@ -17,6 +17,7 @@ import {
   TextInput,
   useAction,
 } from '../../components/components.ts'
+import { place } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { choicesOf, kindOf, readValue, textOf, valueAt } from './setting.ts'
 import './settings.css'
@@ -41,7 +42,7 @@ function Settings(props: {
 }) {
   const { settings, shown } = props
   const { config, env, flags, restart_required } = shown
-  const [wanted, setWanted] = useState('')
+  const [wanted, setWanted] = useState(place.value.query.get('words') ?? '')
   const { draft, faults, busy, error, edit, save, discard } = useDraft(settings, config, props.onSaved)
   const matching = settings.filter((setting) => matches(setting, wanted))
   const sections = [...new Set(matching.map(sectionOf))]

@@ -1,0 +1,138 @@
+import type { Escrow } from '../../../../src/escrow/escrow.ts'
+import type { KeyRecord } from '../../../../src/identity/key.ts'
+import type { Task } from '../../../../src/tasks/tasks.ts'
+import type { FoundMemories } from '../../../platform/routes/memory-routes.ts'
+import { ApiError, api } from '../api.ts'
+import { shortId } from '../format.ts'
+import { PAGE_GROUPS } from '../page-list.ts'
+import type { List } from '../paging.ts'
+import { href } from '../router.ts'
+
+/** Place that a text leads to. */
+export interface Found {
+  group: string
+  label: string
+  /** Mark that tells it from others of the same label. */
+  note: string
+  address: string
+}
+
+/** Maximum number of places of one group. */
+const MAX_SHOWN = 5
+/** Tasks and escrows that are searched, newest first. */
+const SEARCHED = 200
+/** Shortest text that is searched for in records. */
+const SHORTEST = 2
+
+/** Pages by the prefix of an id. */
+const BY_PREFIX: Readonly<Record<string, (id: string) => Omit<Found, 'label'>>> = {
+  call: (id) => ({ group: 'Calls', note: 'call', address: href('calls', { id }) }),
+  task: (id) => ({ group: 'Tasks', note: 'task', address: href('tasks', { id }) }),
+  swarm: (id) => ({ group: 'Tasks', note: 'swarm', address: href('swarm', { id }) }),
+  key: (id) => ({ group: 'Keys', note: 'its calls', address: href('calls', { query: { caller_id: id } }) }),
+  ses: (id) => ({ group: 'Sessions', note: 'its calls', address: href('calls', { query: { session: id } }) }),
+  rcpt: () => ({ group: 'Receipts', note: 'all receipts', address: href('usage') }),
+}
+
+const ACTIONS: readonly Found[] = [
+  { label: 'Make, edit or revoke a key', address: href('settings', { id: 'keys' }) },
+  { label: 'Set a provider and its key', address: href('settings', { id: 'models' }) },
+  { label: 'Edit routes, test an upstream', address: href('upstreams') },
+  { label: 'Divide a goal into tasks', address: href('swarm') },
+  { label: 'Show failed calls', address: href('calls', { query: { status: 'error' } }) },
+  { label: 'Show refused calls', address: href('calls', { query: { status: 'refused' } }) },
+].map((action) => ({ group: 'Actions', note: '', ...action }))
+
+const PAGES: readonly Found[] = PAGE_GROUPS.flatMap(({ label: note, pages }) =>
+  pages.map(({ name, label }) => ({ group: 'Pages', label, note, address: href(name) })),
+)
+
+/** Finds pages and actions, and the page of an id, without a request. */
+export function findPlaces(text: string): Found[] {
+  const byId = BY_PREFIX[/^([a-z]+)_[\w-]+$/.exec(text)?.[1] ?? '']?.(text)
+  const named = [...PAGES, ...ACTIONS].filter(({ label }) => holds(label, text))
+  return byId ? [{ ...byId, label: text }, ...named] : named
+}
+
+/** Finds settings, keys, tasks, escrows, sessions and memories. Kinds that this key may not read are left out. */
+export async function findRecords(text: string, signal: AbortSignal): Promise<Found[]> {
+  if (text.length < SHORTEST) return []
+  const found = await Promise.all(SEARCHES.map((search) => readable(search(text, signal))))
+  return found.flatMap((group) => group.slice(0, MAX_SHOWN))
+}
+
+type Search = (text: string, signal: AbortSignal) => Promise<Found[]>
+
+const SEARCHES: readonly Search[] = [
+  async (text, signal) => {
+    const { items } = await api.get<List<KeyRecord>>('/api/keys?limit=1000', { signal })
+    return items
+      .filter(({ id, name }) => holds(name, text) || holds(id, text))
+      .map(({ id, name }) => ({
+        group: 'Keys',
+        label: name,
+        note: shortId(id),
+        address: href('calls', { query: { caller_id: id } }),
+      }))
+  },
+  async (text, signal) => {
+    const path = `/api/sessions/search?q=${encodeURIComponent(text)}`
+    const { items } = await api.get<{ items: { id: string; title: string | null; source: string }[] }>(path, { signal })
+    return items.map(({ id, title, source }) => ({
+      group: 'Sessions',
+      label: title ?? shortId(id),
+      note: source,
+      address: href('calls', { query: { session: id } }),
+    }))
+  },
+  async (text, signal) => {
+    const { items } = await api.get<List<Task>>(`/api/tasks?limit=${SEARCHED}`, { signal })
+    return items
+      .filter(({ id, title }) => holds(title, text) || holds(id, text))
+      .map(({ id, title, status }) => ({ group: 'Tasks', label: title, note: status, address: href('tasks', { id }) }))
+  },
+  async (text, signal) => {
+    const { items } = await api.get<List<Escrow>>(`/api/wallet/escrow?limit=${SEARCHED}`, { signal })
+    return items
+      .filter(({ id, task_id }) => holds(id, text) || holds(task_id, text))
+      .map(({ id, task_id, status }) => ({
+        group: 'Escrows',
+        label: shortId(id),
+        note: status,
+        address: href('tasks', { id: task_id }),
+      }))
+  },
+  async (text, signal) => {
+    const body = { query: text, filters: { projects: 'all' }, limit: MAX_SHOWN }
+    const { results } = await api.post<FoundMemories>('/api/memory/search', body, { signal })
+    return results.map(({ memory: { key, namespace } }) => ({
+      group: 'Memories',
+      label: key,
+      note: namespace,
+      address: href('memory', { query: { words: key } }),
+    }))
+  },
+  async (text, signal) => {
+    const { items } = await api.get<{ items: { key: string; description: string }[] }>('/api/config/keys', { signal })
+    return items
+      .filter(({ key }) => holds(key, text))
+      .map(({ key, description }) => ({
+        group: 'Settings',
+        label: key,
+        note: description,
+        address: href('settings', { id: 'configuration', query: { words: key } }),
+      }))
+  },
+]
+
+/** Result of a search; nothing where the key may not read those records. */
+async function readable(search: Promise<Found[]>): Promise<Found[]> {
+  try {
+    return await search
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return []
+    throw error
+  }
+}
+
+const holds = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase())

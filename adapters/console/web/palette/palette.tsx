@@ -1,0 +1,110 @@
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ErrorNote } from '../components/components.ts'
+import { go } from '../router.ts'
+import { type Found, findPlaces, findRecords } from './find.ts'
+import './palette.css'
+
+/** Pause after a letter before records are searched, in milliseconds. */
+const PAUSE_MS = 150
+
+/** Palette that leads to any page, record, setting or action by its name or id. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const { records, error } = useRecords(text.trim())
+  const found = [...findPlaces(text.trim()), ...records]
+  const chosen = Math.min(at, found.length - 1)
+
+  useLayoutEffect(() => {
+    dialog.current?.showModal()
+    return () => dialog.current?.close()
+  }, [])
+  useEffect(() => {
+    dialog.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [chosen])
+
+  const open = (place: Found | undefined) => {
+    if (!place) return
+    onClose()
+    go(place.address)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (by === undefined || found.length === 0) return
+    event.preventDefault()
+    setAt((chosen + by + found.length) % found.length)
+  }
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Find anything" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          open(found[chosen])
+        }}
+      >
+        <input
+          role="combobox"
+          aria-label="Page, name, id or action"
+          aria-expanded="true"
+          aria-controls={id}
+          aria-activedescendant={found.length > 0 ? `${id}-${chosen}` : undefined}
+          placeholder="Page, name, id or action"
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={256}
+          value={text}
+          onKeyDown={onKeyDown}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            setAt(0)
+          }}
+        />
+      </form>
+      <ErrorNote error={error} />
+      <div id={id} class="palette-found" role="listbox" aria-label="Found">
+        {found.map((place, index) => (
+          <div
+            key={`${place.group} ${place.address} ${place.label}`}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onPointerUp={() => open(place)}
+          >
+            <span class="palette-group">{place.group}</span>
+            <span class="palette-label">{place.label}</span>
+            <span class="palette-note">{place.note}</span>
+          </div>
+        ))}
+      </div>
+      <p class="hint" role="status">
+        {found.length === 0 ? 'Nothing has this name or id.' : '↑ ↓ choose, Enter opens, Esc closes.'}
+      </p>
+    </dialog>
+  )
+}
+
+/** Records that hold a text, once typing pauses. Those of the text before stay until then. */
+function useRecords(text: string): { records: Found[]; error: unknown } {
+  const [records, setRecords] = useState<Found[]>([])
+  const [error, setError] = useState<unknown>(null)
+  useEffect(() => {
+    const ending = new AbortController()
+    const search = async () => {
+      try {
+        setRecords(await findRecords(text, ending.signal))
+        setError(null)
+      } catch (fault) {
+        if (!ending.signal.aborted) setError(fault)
+      }
+    }
+    const timer = setTimeout(search, PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      ending.abort()
+    }
+  }, [text])
+  return { records, error }
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { NewTask } from '../../src/tasks/tasks.ts'
+import { ask } from '../adapters/platform.ts'
+import { axeFaults, type ConsoleUnderTest, hasFocus, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { seedCalls } from './seed.ts'
+
+/** Field of the palette. */
+const finder = (page: Page) => page.getByRole('combobox', { name: 'Page, name, id or action' })
+
+const HOSTILE = '<img src=x onerror=alert(1)>'
+
+describe('the palette', { skip: WITHOUT_BROWSER }, () => {
+  let under: ConsoleUnderTest
+  let taskId: string
+  let callId: string
+  before(async () => {
+    under = await startConsole()
+    const { platform } = under
+    callId = (await seedCalls(platform))[0]?.call_id ?? ''
+    taskId = (await platform.gateway.tasks.create(NewTask.parse({ title: `Paint ${HOSTILE}` }), platform.keyId)).id
+    const body = { key: 'palette/colour', value: 'blue' }
+    assert.equal((await ask(platform, 'POST', '/api/memory', { key: platform.admin, body })).status, 201)
+  })
+  after(async () => {
+    under.assertClean()
+    await under.close()
+  })
+
+  const type = async (page: Page, text: string) => {
+    await page.keyboard.press('Control+k')
+    await hasFocus(finder(page))
+    await page.keyboard.type(text)
+  }
+
+  it('leads by the keyboard to pages, actions and records of each kind', async () => {
+    const page = await under.open('#/overview', { key: under.platform.admin })
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    const kinds: [string, string, string, RegExp][] = [
+      ['escr', 'Pages', 'Escrow', /#\/escrow/],
+      ['failed', 'Actions', 'Show failed calls', /#\/calls\?status=error/],
+      [callId, 'Calls', callId, new RegExp(`#/calls/${callId}`)],
+      [taskId, 'Tasks', taskId, new RegExp(`#/tasks/${taskId}`)],
+      ['paint', 'Tasks', HOSTILE, new RegExp(`#/tasks/${taskId}`)],
+      ['research bot', 'Keys', 'research bot', /#\/calls\?caller_id=key_/],
+      ['palette/col', 'Memories', 'palette/colour', /#\/memory\?words=palette/],
+      ['audit.store', 'Settings', 'audit.store_content', /#\/settings\/configuration\?words=audit/],
+    ]
+    for (const [text, group, label, address] of kinds) {
+      await type(page, text)
+      const option = page.getByRole('option').filter({ hasText: group }).filter({ hasText: label }).first()
+      await option.waitFor()
+      for (let i = 0; i < 20 && (await option.getAttribute('aria-selected')) !== 'true'; i++)
+        await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(address)
+      assert.equal(await finder(page).count(), 0)
+    }
+    await page.close()
+  })
+
+  it('has no faults of accessibility, says when nothing is found, and closes with Escape', async () => {
+    const page = await under.open('#/tasks', { key: under.platform.admin })
+    await page.getByRole('button', { name: 'Find' }).click()
+    await hasFocus(finder(page))
+    await page.getByRole('option').first().waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+    await page.keyboard.type('no such thing anywhere')
+    await page.getByText('Nothing has this name or id.').waitFor()
+    await page.keyboard.press('Escape')
+    await finder(page).waitFor({ state: 'detached' })
+    await hasFocus(page.getByRole('button', { name: 'Find' }))
+    await page.close()
+  })
+
+  it('finds for a key what that key may read, and refuses it nothing aloud', async () => {
+    const page = await under.open('#/tasks')
+    await type(page, 'paint')
+    await page.getByRole('option').filter({ hasText: HOSTILE }).waitFor()
+    assert.equal(await page.getByRole('dialog').getByRole('alert').count(), 0)
+    await page.close()
+  })
+})
