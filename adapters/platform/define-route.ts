@@ -34,6 +34,8 @@ export interface RouteInput<Params, Query, Body, Reply> {
  * @template R body of the reply
  */
 interface RouteDefinition<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+  /** Name of the operation for clients' code, a verb and a noun: `rotateKey`. */
+  operation: string
   /** One-line summary. */
   summary: string
   /** Further documentation for callers. */

@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { VERSION } from '../../src/config/version.ts'
 import type { Access, GroupedRoute } from './define-route.ts'
+import { type JsonSchema, type NamedSchemas, namedSchemas } from './named-schemas.ts'
 
-type JsonSchema = z.core.JSONSchema.BaseSchema
+/** Content of a body by media type. */
+type Content = Record<string, { schema: JsonSchema; example?: unknown }>
 
 /** Operation in OpenAPI 3.1, with the fields that are used here. */
 export interface Operation {
@@ -12,7 +14,7 @@ export interface Operation {
   description: string
   security: Record<string, string[]>[]
   parameters: Parameter[]
-  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
+  requestBody?: { required: boolean; content: Content }
   responses: Record<string, unknown>
 }
 
@@ -28,10 +30,33 @@ export interface Parameter {
 /** An OpenAPI 3.1 document. */
 export interface OpenApi {
   openapi: '3.1.0'
-  info: { title: string; version: string; description: string }
+  info: {
+    title: string
+    version: string
+    description: string
+    license: { name: string; identifier: string }
+    contact: { name: string; url: string }
+  }
   servers: { url: string }[]
+  tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: Record<string, Record<string, unknown>>
+  components: { schemas: Record<string, JsonSchema>; [kind: string]: Record<string, unknown> }
+}
+
+/** Example of an operation: what a test sent, and the reply to it. */
+export interface Example {
+  request?: unknown
+  reply?: unknown
+}
+
+/** Parts of a description besides its routes. */
+export interface Described {
+  title: string
+  description: string
+  /** Descriptions of the groups of routes, by name. */
+  tags: Readonly<Record<string, string>>
+  /** Examples by operation. */
+  examples: Readonly<Record<string, Example>>
 }
 
 const ErrorReply = z.object({
@@ -74,61 +99,80 @@ const WITH_BODY: readonly string[] = ['post', 'put', 'patch']
 const ANYTHING = { ...json({}), '*/*': { schema: {} } }
 
 /** Describes routes, and the passage of `/v1` to the agent gateway. */
-export function openApi(routes: readonly GroupedRoute[]): OpenApi {
+export function openApi(routes: readonly GroupedRoute[], about: Described): OpenApi {
+  const named = namedSchemas()
   const paths: OpenApi['paths'] = {}
   for (const route of routes) {
     const operations = paths[route.path] ?? {}
-    operations[route.method.toLowerCase()] = operationOf(route)
+    operations[route.method.toLowerCase()] = operationOf(route, named, about.examples[route.operation])
     paths[route.path] = operations
   }
   paths['/v1/{path}'] = Object.fromEntries(PASSED_METHODS.map((method) => [method, passage(method)]))
+  const error = named.refer(ErrorReply, 'output', 'Error')
+  const tags = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags)))
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Gazeway platform',
+      title: about.title,
       version: VERSION,
-      description: 'Metered model calls, and services for agents and their frontends.',
+      description: about.description,
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'Gazeway', url: 'https://github.com/gazeway/gazeway' },
     },
     servers: [{ url: '/' }],
+    tags: [...tags].map((name) => ({ name, description: about.tags[name] ?? name })),
     paths,
     components: {
+      schemas: named.components,
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key: gzw_…' } },
       responses: {
-        Error: { description: 'The request was rejected or failed.', content: json(schemaOf(ErrorReply, 'output')) },
+        Refused: { description: 'The request was refused. The message says what to do.', content: json(error) },
+        Failed: { description: 'The service or the provider failed. Retry later.', content: json(error) },
       },
     },
   }
 }
 
-function operationOf(route: GroupedRoute): Operation {
-  const { method, path, group, summary, description, access, params, query, body, reply, status = 200 } = route
+const FAULTS = {
+  '4XX': { $ref: '#/components/responses/Refused' },
+  '5XX': { $ref: '#/components/responses/Failed' },
+}
+
+function operationOf(route: GroupedRoute, named: NamedSchemas, example: Example = {}): Operation {
+  const { operation, group, summary, description, access, params, query, body, reply, status = 200 } = route
   const required = !route.optionalBody
   const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
+  const name = operation.charAt(0).toUpperCase() + operation.slice(1)
+  const noun = name.startsWith('Get') ? name.slice(3) : `${name}Reply`
   return {
-    operationId: operationId(method, path),
+    operationId: operation,
     tags: [group],
     summary,
     description: [description, ACCESS[access].words].filter(Boolean).join(' '),
     security: ACCESS[access].security,
     parameters: [
-      ...(params ? parametersOf(params, 'path') : []),
-      ...(query ? parametersOf(query, 'query') : []),
+      ...(params ? parametersOf(params, 'path', named) : []),
+      ...(query ? parametersOf(query, 'query', named) : []),
       ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(body && { requestBody: { required, content: json(schemaOf(body, 'input')) } }),
+    ...(body && {
+      requestBody: { required, content: json(named.refer(body, 'input', `${name}Body`), example.request) },
+    }),
     responses: {
       [status]: {
         description: summary,
-        ...(status !== 204 && { content: { ...json(schemaOf(reply, 'output')), ...Object.fromEntries(also) } }),
+        ...(status !== 204 && {
+          content: { ...json(named.refer(reply, 'output', noun), example.reply), ...Object.fromEntries(also) },
+        }),
       },
-      default: { $ref: '#/components/responses/Error' },
+      ...FAULTS,
     },
   }
 }
 
 function passage(method: string): Operation {
   return {
-    operationId: `${method}V1`,
+    operationId: `${method}Passed`,
     tags: ['Agent gateway'],
     summary: 'Forward to the agent gateway unchanged',
     description: `Method, path, query, body and status are forwarded unchanged, streams included. ${ACCESS.platform.words}`,
@@ -138,39 +182,20 @@ function passage(method: string): Operation {
     ],
     ...(WITH_BODY.includes(method) && { requestBody: { required: false, content: ANYTHING } }),
     responses: {
-      default: { description: 'Reply of the agent gateway.', ...(method !== 'head' && { content: ANYTHING }) },
+      '2XX': { description: 'Reply of the agent gateway.', ...(method !== 'head' && { content: ANYTHING }) },
+      ...FAULTS,
     },
   }
 }
 
-function parametersOf(schema: z.ZodType, place: 'path' | 'query'): Parameter[] {
-  const { properties = {}, required = [] } = schemaOf(schema, 'input')
+function parametersOf(schema: z.ZodType, place: 'path' | 'query', named: NamedSchemas): Parameter[] {
+  const { properties = {}, required = [] } = named.convert(schema, 'input')
   return Object.entries(properties).map(([name, property]) => {
     const { description = '', ...rest } = property as JsonSchema
     return { name, in: place, required: required.includes(name), description, schema: rest }
   })
 }
 
-/** Converts a schema to JSON Schema. The `accepted` text becomes the description when there is no other. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema, ...described } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    override({ jsonSchema }) {
-      const { accepted } = jsonSchema
-      delete jsonSchema.accepted
-      if (typeof accepted === 'string') jsonSchema.description ??= `Must be ${accepted}.`
-    },
-  })
-  return described
-}
-
-function json(schema: JsonSchema): Record<string, { schema: JsonSchema }> {
-  return { 'application/json': { schema } }
-}
-
-/** `GET /api/gateway-status` → `getApiGatewayStatus` */
-function operationId(method: string, path: string): string {
-  const words = path.split(/[^A-Za-z0-9]+/).filter(Boolean)
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+function json(schema: JsonSchema, example?: unknown): Content {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
 }

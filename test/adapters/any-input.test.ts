@@ -10,6 +10,7 @@ import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
 import { tools } from '../../tools/index.ts'
+import { describedSchema } from './described-schema.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
 /** A part of a JSON Schema, as far as values are made from it. */
@@ -148,7 +149,7 @@ describe('no input is an error of the server', () => {
         // A change of the configuration may end what is tested here. Its schemas are tested as such.
         if (path.startsWith('/v1/') || (path.startsWith('/api/config') && method !== 'get')) continue
         await fc.assert(
-          fc.asyncProperty(inputOf(operation), ({ path: parameters, query, body }) =>
+          fc.asyncProperty(inputOf(described, operation), ({ path: parameters, query, body }) =>
             send(
               method.toUpperCase(),
               `${running.url}${path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(parameters[name] ?? ''))}?${new URLSearchParams(query)}`,
@@ -231,11 +232,11 @@ function changed(value: unknown): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 5, arbitrary: fc.oneof(fc.constant(value), ...parts) }, { weight: 1, arbitrary: anything })
 }
 
-function inputOf({ parameters, requestBody }: Operation): fc.Arbitrary<Asked> {
-  const schema = requestBody?.content['application/json']?.schema as Schema | undefined
+function inputOf(described: OpenApi, { parameters, requestBody }: Operation): fc.Arbitrary<Asked> {
+  const schema = requestBody?.content['application/json']?.schema
   return fc.record({
     path: parametersOf(parameters, 'path'),
     query: parametersOf(parameters, 'query'),
-    body: schema === undefined ? fc.constant(undefined) : valuesOf(schema),
+    body: schema === undefined ? fc.constant(undefined) : valuesOf(describedSchema(described, schema) as Schema),
   }) as fc.Arbitrary<Asked>
 }

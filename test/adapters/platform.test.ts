@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApi } from '../../adapters/platform/openapi.ts'
 import { until } from '../doubles/until.ts'
+import { describedSchema } from './described-schema.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
 
 const CALL = { model: 'llm-4-1-fast-reasoning', prompt: 'Say hello.', max_tokens: 20 }
@@ -235,7 +236,7 @@ describe('the platform', () => {
     async function checkReply(path: string, reply: Response): Promise<void> {
       const ajv = addFormats.default(new Ajv2020({ strict: true, allowUnionTypes: true }))
       const { content } = (described.paths[path]?.get?.responses['200'] ?? assert.fail(path)) as Json
-      const valid = ajv.compile(content['application/json'].schema)
+      const valid = ajv.compile(describedSchema(described, content['application/json'].schema, { closed: true }))
       assert.ok(valid(await reply.json()), `${path}: ${ajv.errorsText(valid.errors)}`)
     }
 

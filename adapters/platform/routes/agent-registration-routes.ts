@@ -7,6 +7,7 @@ import { defineRoute, type Route } from '../define-route.ts'
  */
 export const agentRegistrationRoutes = ({ chain }: Gateway): Route[] => [
   defineRoute('GET /.well-known/agent-registration.json', {
+    operation: 'getAgentRegistration',
     summary: 'Retrieve the agent’s ERC-8004 registration file',
     access: 'open',
     reply: AgentRegistration,

@@ -8,6 +8,7 @@ import { attestationsVisibleTo, nullIfNotFound, taskOf } from './gaze-routes.ts'
 /** Route that returns the attestation of a gaze session or task. */
 export const attestationRoutes = ({ gaze, tasks }: Pick<Gateway, 'gaze' | 'tasks'>): Route[] => [
   defineRoute('GET /api/attestation/status', {
+    operation: 'getAttestation',
     summary: 'Retrieve the attestation of a session',
     description:
       'Returns the attestation of the named session. For a task, it is the session with the newest records; those ' +

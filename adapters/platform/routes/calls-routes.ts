@@ -52,6 +52,7 @@ const NEWEST = 50
  */
 export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute('GET /api/calls', {
+    operation: 'listCalls',
     summary: 'List model calls, newest first',
     description: 'A caller sees its own calls. An admin sees all, including those of local tools (caller_id null).',
     access: 'own',
@@ -85,6 +86,7 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     },
   }),
   defineRoute('GET /api/calls/stats', {
+    operation: 'getCallStats',
     summary: 'Sum model calls, in total and by model, caller, time, session, repository and more',
     description:
       'Computed from hourly sums, which are kept longer than the calls; by session, repository, branch, commit, client ' +
@@ -99,6 +101,7 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     },
   }),
   defineRoute('GET /api/calls/cache', {
+    operation: 'listCallCaches',
     summary: 'Sum the prompt caches of a session',
     description: 'Computed from the kept calls of the session. A caller sees its own; an admin sees all.',
     access: 'own',
@@ -107,6 +110,7 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     run: ({ query, c }) => gateway.calls.cacheOf({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
   }),
   defineRoute('GET /api/calls/{id}', {
+    operation: 'getCall',
     summary: 'Retrieve a model call',
     access: 'own',
     params: CallParam,

@@ -42,6 +42,7 @@ export const codingSessionRoutes = (gateway: Gateway): Route[] => [
 
 const shownSessions = ({ codingSessions }: Gateway): Route[] => [
   defineRoute(`GET ${COSTS_PATH}`, {
+    operation: 'listCodingSessionCosts',
     summary: 'Sum what sessions cost, by session, day, model or commit',
     description:
       'A call belongs to the branch that its session worked on when it began, and to the first commit that the session ' +
@@ -52,6 +53,7 @@ const shownSessions = ({ codingSessions }: Gateway): Route[] => [
     run: ({ query, c }) => codingSessions.costs({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
   }),
   defineRoute(`GET ${PATH}`, {
+    operation: 'listCodingSessions',
     summary: 'List sessions of coding agents, the latest or dearest first',
     description: `${OWN_OR_ALL} With Accept: text/csv, returns all selected ones as CSV.`,
     access: 'key',
@@ -67,6 +69,7 @@ const shownSessions = ({ codingSessions }: Gateway): Route[] => [
     },
   }),
   defineRoute(`GET ${PATH}/{id}`, {
+    operation: 'getCodingSession',
     summary: 'Retrieve a session of a coding agent',
     description: `${OWN_OR_ALL} An admin names the key where several have a session of that id.`,
     access: 'key',
@@ -93,6 +96,7 @@ const shownSessions = ({ codingSessions }: Gateway): Route[] => [
 
 const changedSessions = ({ codingSessions }: Gateway): Route[] => [
   defineRoute(`POST ${PATH}/{id}/stop`, {
+    operation: 'stopCodingSession',
     summary: 'Stop a session: its calls end, and new ones are refused',
     description: 'At once in this process, within 5 s in the others. Streams end with the error session_stopped.',
     access: 'admin',
@@ -102,6 +106,7 @@ const changedSessions = ({ codingSessions }: Gateway): Route[] => [
     run: ({ params: { id }, query, c }) => codingSessions.stop({ sessionId: id, callerId: query.key }, callerOf(c).id),
   }),
   defineRoute(`POST ${PATH}/{id}/resume`, {
+    operation: 'resumeCodingSession',
     summary: 'Let a session go on, or raise its limits',
     description:
       'What is raised counts at once in all processes, for the session alone. Send an Idempotency-Key with a raise: ' +
@@ -117,6 +122,7 @@ const changedSessions = ({ codingSessions }: Gateway): Route[] => [
       codingSessions.resume({ sessionId: id, callerId: query.key }, body, keep),
   }),
   defineRoute(`POST ${PATH}/{id}/facts`, {
+    operation: 'addCodingSessionFacts',
     summary: 'Note the repository, branch and commit of a session',
     description:
       'For hooks of coding agents. The facts hold for the calls from here on; the first ones for those before as well. ' +

@@ -24,6 +24,7 @@ let known: KeyOfConfig[] | undefined
 export function configKeyRoutes(): Route[] {
   return [
     defineRoute('GET /api/config/keys', {
+      operation: 'listConfigKeys',
       summary: 'List all configuration keys with their purpose, accepted values and default',
       access: 'platform',
       reply: z.object({ items: z.array(KeyOfConfig), total: z.int() }),

@@ -63,12 +63,14 @@ export type AvailableModels = z.infer<typeof AvailableModels>
  */
 export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute('GET /api/config/model', {
+    operation: 'getModelConfig',
     summary: 'Retrieve the model provider and the models in use',
     access: 'platform',
     reply: ModelConfig,
     run: async ({ c }) => shownTo(callerOf(c), gateway),
   }),
   defineRoute('POST /api/config/model', {
+    operation: 'setModelConfig',
     summary: 'Update the model provider, its key, models or aliases',
     description: 'New calls go to the new provider. Calls in progress finish with the old one.',
     access: 'admin',
@@ -80,6 +82,7 @@ export const configModelRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
     },
   }),
   defineRoute('GET /api/available-models', {
+    operation: 'listAvailableModels',
     summary: 'List available models and known providers',
     description:
       'For the provider in use, includes the models that it lists. For another provider, includes only those that ' +

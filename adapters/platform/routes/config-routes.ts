@@ -127,6 +127,7 @@ function shown({ config }: Gateway): z.input<typeof ConfigShown> {
 /** Routes of the whole configuration. */
 export const configRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/config', {
+    operation: 'getConfig',
     summary: 'Retrieve the configuration and its overrides from the environment',
     access: 'platform',
     reply: ConfigShown,
@@ -134,6 +135,7 @@ export const configRoutes = (gateway: Gateway): Route[] => [
   }),
   ...(['POST', 'PATCH'] as const).map((method) =>
     defineRoute(`${method} /api/config`, {
+      operation: method === 'POST' ? 'setConfig' : 'updateConfig',
       summary: 'Update the configuration, all sent keys or none',
       description:
         'Changes apply at once in this process, and within 5 s in others on the same store. Those in ' +

@@ -32,6 +32,7 @@ export const connectionRoutes = (
   publicUrl: () => string | null,
 ): Route[] => [
   defineRoute('GET /api/connections', {
+    operation: 'listConnections',
     summary: 'List open agent sockets, newest first',
     description: 'An admin sees all connections, in all processes on the store. Others see those of their key.',
     access: 'platform',
@@ -40,6 +41,7 @@ export const connectionRoutes = (
     run: ({ query, c }) => listReply(query, (part) => connections.list(part, visibleTo(callerOf(c)))),
   }),
   defineRoute('POST /api/connections', {
+    operation: 'createConnection',
     summary: 'Create a ticket that opens one agent socket',
     description:
       'The ticket works once, within 60 s, in any process on the store. Offer it as the subprotocol ticket.TICKET beside ' +
@@ -58,6 +60,7 @@ export const connectionRoutes = (
     },
   }),
   defineRoute('DELETE /api/connections/{id}', {
+    operation: 'closeConnection',
     summary: 'Close an agent socket',
     description:
       'A connection of this process is closed at once (closed), one of another process within 5 s (closing). An ' +

@@ -3,7 +3,8 @@ import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 import type { Frame } from '../../web/frame-context.ts'
 import type { GroupedRoute } from '../define-route.ts'
-import { type OpenApi, type Operation, openApi, type Parameter } from '../openapi.ts'
+import { describePlatform } from '../description.ts'
+import type { OpenApi, Operation, Parameter } from '../openapi.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; background: Canvas; }
@@ -30,15 +31,15 @@ const POLICY = [
  * first request, because that takes an eighth of a start.
  */
 export function docsRoutes(app: Hono<Frame>, routes: readonly GroupedRoute[]): void {
-  let known: OpenApi | undefined
+  let known: Promise<OpenApi> | undefined
   let page: string | undefined
-  function document(): OpenApi {
-    known ??= openApi(routes)
+  function document(): Promise<OpenApi> {
+    known ??= describePlatform(routes)
     return known
   }
-  app.get('/openapi.json', (c) => c.json(document()))
-  app.get('/docs', (c) => {
-    page ??= String(reference(document()))
+  app.get('/openapi.json', async (c) => c.json(await document()))
+  app.get('/docs', async (c) => {
+    page ??= String(reference(await document()))
     return c.html(page, 200, {
       'content-security-policy': POLICY,
       'x-content-type-options': 'nosniff',

@@ -11,6 +11,7 @@ const OneEscrow = z.strictObject({ id: z.string().max(128) })
 /** Routes of rewards that are locked until their tasks are done. */
 export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
   defineRoute('POST /api/wallet/escrow', {
+    operation: 'createEscrow',
     summary: 'Create an escrow for a task',
     description:
       'For the creator of the task and admins. The money comes from the caller’s account. A task has one escrow at ' +
@@ -23,6 +24,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     run: ({ body, c, keep }) => escrows.create(body, callerOf(c), keep),
   }),
   defineRoute('GET /api/wallet/escrow', {
+    operation: 'listEscrows',
     summary: 'List escrows, newest first',
     access: 'platform',
     query: EscrowList.strict(),
@@ -30,6 +32,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     run: ({ query }) => listReply(query, (part) => escrows.list(part)),
   }),
   defineRoute('GET /api/wallet/escrow/{id}', {
+    operation: 'getEscrow',
     summary: 'Retrieve an escrow',
     access: 'platform',
     params: OneEscrow,
@@ -37,6 +40,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     run: ({ params }) => escrows.get(params.id),
   }),
   defineRoute('POST /api/wallet/escrow/release', {
+    operation: 'releaseEscrow',
     summary: 'Release an escrow of a completed task after gaze verification',
     description:
       'For its payer, its recipient and admins. Pays the recipient of the escrow, or else the key that completed ' +
@@ -50,6 +54,7 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
     run: ({ body, c }) => escrows.release(body, callerOf(c)),
   }),
   defineRoute('POST /api/wallet/escrow/{id}/refund', {
+    operation: 'refundEscrow',
     summary: 'Refund an escrow',
     description:
       'For its payer and admins, once the escrow has expired, or the task failed or was cancelled. A repeated ' +

@@ -25,6 +25,7 @@ export function forgiveRoutes({ keys, groups, wallet, log }: Gateway): Route[] {
 
   return [
     defineRoute('POST /api/keys/{id}/forgive', {
+      operation: 'forgiveKeyDebt',
       summary: 'Forgive the debts of the budgets of a key',
       description: DESCRIPTION,
       access: 'admin',
@@ -36,6 +37,7 @@ export function forgiveRoutes({ keys, groups, wallet, log }: Gateway): Route[] {
       },
     }),
     defineRoute('POST /api/groups/{id}/forgive', {
+      operation: 'forgiveGroupDebt',
       summary: 'Forgive the debts of the budgets of a group',
       description: DESCRIPTION,
       access: 'admin',

@@ -23,6 +23,7 @@ import { pageOf } from '../list-page.ts'
  */
 export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute('POST /api/gaze/store', {
+    operation: 'storeGaze',
     summary: 'Store gaze records and assess the attention that they prove',
     description:
       'Takes at most 1,000 records. A session belongs to the key that created it: no other key can add to it, and ' +
@@ -36,6 +37,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     run: ({ body, c, keep }) => runTool(storeGazeData, gateway, body, contextOf(c), keep),
   }),
   defineRoute('GET /api/gaze/history', {
+    operation: 'listGazeRecords',
     summary: 'List gaze records, newest first',
     description: 'A key sees the records that it stored. An admin sees all, also those of tools on this machine.',
     access: 'platform',
@@ -47,6 +49,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
       ),
   }),
   defineRoute('GET /api/gaze/sessions', {
+    operation: 'listGazeSessions',
     summary: 'List gaze sessions, last updated first',
     description:
       'Each session has its latest attestation. A key sees the sessions that it created and, with task_id, all for ' +
@@ -60,6 +63,7 @@ export const gazeRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     },
   }),
   defineRoute('POST /api/gaze/analyze', {
+    operation: 'analyzeGaze',
     summary: 'Analyze gaze records: figures, findings, classification and a narrative',
     description:
       'Analyzes the newest 10,000 records of a session or time range that the key stored. An admin can analyze ' +

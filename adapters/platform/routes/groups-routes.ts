@@ -19,6 +19,7 @@ const Warned = GroupRecord.extend({
 /** Routes of groups of keys that share budgets, for admins. */
 export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] => [
   defineRoute('GET /api/groups', {
+    operation: 'listGroups',
     summary: 'List groups of keys with their spending, newest first',
     access: 'admin',
     query: ListQuery.strict(),
@@ -37,6 +38,7 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
     },
   }),
   defineRoute('POST /api/groups', {
+    operation: 'createGroup',
     summary: 'Create a group of keys',
     description: 'Calls count against the budgets of their key and of its group. Add keys with PATCH /api/keys/{id}.',
     access: 'admin',
@@ -53,6 +55,7 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
     },
   }),
   defineRoute('PATCH /api/groups/{id}', {
+    operation: 'updateGroup',
     summary: 'Update the name, budgets or alerts of a group',
     description:
       'Absent fields stay unchanged; [] removes all budgets or alerts. New budgets apply at once in this process, and ' +
@@ -68,6 +71,7 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
     },
   }),
   defineRoute('DELETE /api/groups/{id}', {
+    operation: 'deleteGroup',
     summary: 'Delete a group without keys',
     description: 'A group with active keys is refused with 409 `conflict`.',
     access: 'admin',
@@ -80,6 +84,7 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
     },
   }),
   defineRoute('POST /api/groups/{id}/release', {
+    operation: 'releaseGroupSpending',
     summary: 'Release what is presumed spent of the keys of a group',
     description: 'The budgets of the group and of its keys have the amount again. See POST /api/keys/{id}/release.',
     access: 'admin',

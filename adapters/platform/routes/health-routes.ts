@@ -59,6 +59,7 @@ export const healthRoutes = (
   const features = eachFeature((feature) => feature !== 'payments' || takesPayments)
   return [
     defineRoute('GET /health', {
+      operation: 'getHealth',
       summary: 'Check the health of the platform, store, upstreams and agent gateway',
       description: 'Always 200 while the process runs. The agent gateway is checked in the background every 10 s.',
       access: 'open',
@@ -80,6 +81,7 @@ export const healthRoutes = (
       },
     }),
     defineRoute('GET /api/gateway-status', {
+      operation: 'getGatewayStatus',
       summary: 'Retrieve the capabilities of the platform and its agent gateway',
       access: 'open',
       reply: GatewayStatus,

@@ -7,12 +7,14 @@ import { defineRoute, type Route } from '../define-route.ts'
  */
 export const jobRoutes = (): Route[] => [
   defineRoute('GET /api/jobs', {
+    operation: 'listJobs',
     summary: 'List scheduled jobs; always empty',
     access: 'platform',
     reply: z.object({ jobs: z.array(z.never()) }),
     run: async () => ({ jobs: [] }),
   }),
   defineRoute('GET /api/mcp', {
+    operation: 'listMcpServers',
     summary: 'List MCP servers of the agent; always empty',
     access: 'platform',
     reply: z.object({ servers: z.array(z.never()) }),

@@ -55,6 +55,7 @@ async function warningsOf(
 
 const listRoute = ({ keys }: Gateway): Route =>
   defineRoute('GET /api/keys', {
+    operation: 'listKeys',
     summary: 'List keys without their secrets, newest first',
     access: 'admin',
     query: ListQuery.strict(),
@@ -64,6 +65,7 @@ const listRoute = ({ keys }: Gateway): Route =>
 
 const burnRoute = ({ burn }: Gateway): Route =>
   defineRoute('GET /api/keys/burn', {
+    operation: 'listBurn',
     summary: 'List keys and groups by the time until they run out',
     description:
       'For each valid key and each group: its balance, the budget that runs out first, the cost of its calls in ' +
@@ -92,6 +94,7 @@ const readRoute = ({ keys }: Gateway): Route =>
 function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
   const { keys, log } = gateway
   return defineRoute('POST /api/keys', {
+    operation: 'createKey',
     summary: 'Create a key',
     description:
       'Only this reply contains the key. With an Idempotency-Key, a retry creates no second key: it is 409 and ' +
@@ -122,6 +125,7 @@ function createRoute(gateway: Gateway, stopping: AbortSignal): Route {
 function changeRoute(gateway: Gateway, stopping: AbortSignal): Route {
   const { keys, log } = gateway
   return defineRoute('PATCH /api/keys/{id}', {
+    operation: 'updateKey',
     summary: 'Update the limits, group, billing, alerts, expiry or name of a key',
     description:
       'Absent fields stay unchanged, also inside limits; null removes a limit. Changes apply at once in this process, and ' +
@@ -143,6 +147,7 @@ function changeRoute(gateway: Gateway, stopping: AbortSignal): Route {
 
 const rotateRoute = ({ keys, log }: Gateway): Route =>
   defineRoute('POST /api/keys/{id}/rotate', {
+    operation: 'rotateKey',
     summary: 'Rotate a key',
     description:
       'Only this reply contains the new key. Its id, limits and balance stay. The old secret works until the grace ' +
@@ -176,6 +181,7 @@ const rotateRoute = ({ keys, log }: Gateway): Route =>
 
 const revokeRoute = ({ keys, wallet, log }: Gateway): Route =>
   defineRoute('DELETE /api/keys/{id}', {
+    operation: 'revokeKey',
     summary: 'Revoke a key',
     description:
       'The key stops working at once in this process, and within 5 s in others on the same store. With a wallet, ' +
@@ -193,6 +199,7 @@ const revokeRoute = ({ keys, wallet, log }: Gateway): Route =>
 
 const releaseRoute = ({ keys, wallet, log }: Gateway): Route =>
   defineRoute('POST /api/keys/{id}/release', {
+    operation: 'releaseKeySpending',
     summary: 'Release what is presumed spent of a key',
     description:
       'Its budgets have the amount again. Release it once the process that reserved it has ended, and you know that ' +

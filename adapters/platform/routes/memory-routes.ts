@@ -107,6 +107,7 @@ export type MemoryStats = z.infer<typeof MemoryStats>
 /** Routes of memories. A platform key has its own; admins use the memories that the tools store and find. */
 export const memoryRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/memory', {
+    operation: 'listMemories',
     summary: 'List memories, last stored first',
     access: 'platform',
     query: ListedMemories,
@@ -119,6 +120,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     },
   }),
   defineRoute('POST /api/memory', {
+    operation: 'storeMemory',
     summary: 'Store a memory',
     description: 'An existing key gets a new version.',
     access: 'platform',
@@ -130,6 +132,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
   }),
   ...searchRoutes(gateway),
   defineRoute('GET /api/memory/stats', {
+    operation: 'getMemoryStats',
     summary: 'Retrieve the number and size of memories',
     access: 'platform',
     query: z.strictObject({ caller_id }),
@@ -137,6 +140,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
     run: ({ query, c }) => memoryOf(gateway, c, query.caller_id).stats(),
   }),
   defineRoute('DELETE /api/memory/{id}', {
+    operation: 'deleteMemory',
     summary: 'Delete a memory; an admin key deletes any',
     access: 'platform',
     params: z.strictObject({ id: z.string().min(1).max(128) }),
@@ -152,6 +156,7 @@ export const memoryRoutes = (gateway: Gateway): Route[] => [
 
 const searchRoutes = (gateway: Gateway): Route[] => [
   defineRoute('POST /api/memory/search', {
+    operation: 'searchMemories',
     summary: 'Search memories, best match first',
     description:
       'Inflections, beginnings of words and typos match too. Stop words are ignored. from and to limit the time at ' +
@@ -168,6 +173,7 @@ const searchRoutes = (gateway: Gateway): Route[] => [
       }),
   }),
   defineRoute('GET /api/memory/recall', {
+    operation: 'recallMemory',
     summary: 'Retrieve a memory by key, or the best match',
     access: 'platform',
     query: Recall,

@@ -47,6 +47,7 @@ const UsageReport = pageOf(ReceiptRecord).extend({
  */
 export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null, stopping: AbortSignal): Route[] => [
   defineRoute('POST /api/wallet/metered/call', {
+    operation: 'callMetered',
     summary: 'Create a metered model call',
     description:
       'Reserves the most that the call can cost, and charges its actual cost and the margin once the answer is ' +
@@ -71,6 +72,7 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     },
   }),
   defineRoute('GET /api/wallet/metered/usage', {
+    operation: 'listReceipts',
     summary: 'List receipts and their sums, newest first',
     description:
       'A caller sees its own receipts; an admin sees all. With Accept: text/csv, returns all selected receipts as CSV.',
@@ -85,12 +87,14 @@ export const meteredRoutes = (gateway: Gateway, payments: KeylessPayments | null
     },
   }),
   defineRoute('GET /api/wallet/metered/pricing', {
+    operation: 'getPricing',
     summary: 'List metered models and their prices',
     access: 'platform',
     reply: Pricing,
     run: async () => gateway.wallet.pricing(),
   }),
   defineRoute('POST /api/wallet/metered/deposit', {
+    operation: 'deposit',
     summary: 'Create a deposit',
     description:
       'An admin deposits once per reference; a repeated request changes nothing. If payments are enabled, anyone ' +

@@ -41,6 +41,7 @@ async function ownPolicy({ loaded: { config, dataDir } }: Gateway): Promise<Poli
 /** Routes of reviews: changes that people read, and the receipts of it. */
 export const reviewRoutes = (gateway: Gateway): Route[] => [
   defineRoute('POST /api/reviews', {
+    operation: 'createReview',
     summary: 'Begin a review of a change',
     description:
       'Takes the canonical change, from a client with the repository. Digests that are not those of the lines are ' +
@@ -53,6 +54,7 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     run: ({ body, c }) => gateway.reviews.create(body, callerOf(c).id),
   }),
   defineRoute('GET /api/reviews', {
+    operation: 'listReviews',
     summary: 'List reviews, newest first',
     description: 'A key sees the reviews that it began. An admin sees all.',
     access: 'platform',
@@ -61,6 +63,7 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     run: ({ query, c }) => listReply(query, (part) => gateway.reviews.list(part, shownTo(callerOf(c), undefined))),
   }),
   defineRoute('GET /api/reviews/{id}', {
+    operation: 'getReview',
     summary: 'Read a review with its lines, and how far they were read',
     access: 'platform',
     params: ById,
@@ -68,6 +71,7 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     run: ({ params, c }) => gateway.reviews.get(params.id, shownTo(callerOf(c), undefined)),
   }),
   defineRoute('POST /api/reviews/{id}/evidence', {
+    operation: 'addReviewEvidence',
     summary: 'Add records of attention to a review',
     description:
       'Takes at most 1,000 gaze records with path and lines of the new file, from the key that began the review, before ' +
@@ -80,6 +84,7 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     run: ({ params, body, c }) => gateway.reviews.addEvidence(params.id, body.records, callerOf(c).id),
   }),
   defineRoute('POST /api/reviews/{id}/decision', {
+    operation: 'decideReview',
     summary: 'Decide a review, and get its receipt',
     description:
       'The receipt is countersigned by this gateway, and lacks the signature of its reviewer: add it to the envelope, or ' +
@@ -92,6 +97,7 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     run: ({ params, body, c }) => gateway.reviews.decide(params.id, body, callerOf(c).id),
   }),
   defineRoute('POST /api/reviews/verify', {
+    operation: 'verifyReviewReceipt',
     summary: 'Judge a change by receipts and a policy',
     access: 'platform',
     body: VerifyReviews,
@@ -108,6 +114,7 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     },
   }),
   defineRoute('GET /.well-known/gazeway-keys', {
+    operation: 'listSigningKeys',
     summary: 'List the keys that this gateway signs with, newest first',
     description: 'The first is in use. Signatures of a rotated key hold for what it signed until its end.',
     access: 'open',

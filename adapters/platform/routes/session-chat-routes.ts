@@ -68,6 +68,7 @@ const ChatReply = z.object({
  */
 export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent, stopping: AbortSignal): Route[] => [
   defineRoute('POST /api/sessions/{id}/chat', {
+    operation: 'chat',
     summary: 'Send a message and wait for the answer',
     access: 'platform',
     params: SessionPath,
@@ -80,6 +81,7 @@ export const sessionChatRoutes = (gateway: Pick<Gateway, 'loaded'>, agent: Agent
     },
   }),
   defineRoute('POST /api/sessions/{id}/chat/stream', {
+    operation: 'streamChat',
     summary: 'Send a message and stream the answer',
     description:
       'Server-sent events by name: run.started, message.started, assistant.delta {delta}, assistant.completed {content}, ' +

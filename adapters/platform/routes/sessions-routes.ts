@@ -87,6 +87,7 @@ export const sessionRoutes = ({ sessions }: Pick<Gateway, 'sessions'>, directory
 
 const listRoute = (directory: SessionDirectory): Route =>
   defineRoute('GET /api/sessions', {
+    operation: 'listSessions',
     summary: 'List sessions, last active first',
     description: 'A key sees its own sessions; an admin sees all.',
     access: 'platform',
@@ -107,6 +108,7 @@ const listRoute = (directory: SessionDirectory): Route =>
 
 const createRoute = (sessions: Gateway['sessions']): Route =>
   defineRoute('POST /api/sessions', {
+    operation: 'createSession',
     summary: 'Create a session',
     access: 'platform',
     body: NewSession,
@@ -121,6 +123,7 @@ const createRoute = (sessions: Gateway['sessions']): Route =>
 
 const searchRoute = (directory: SessionDirectory): Route =>
   defineRoute('GET /api/sessions/search', {
+    operation: 'searchSessions',
     summary: 'Search sessions by title and message',
     access: 'platform',
     query: SessionSearch,
@@ -144,6 +147,7 @@ const searchRoute = (directory: SessionDirectory): Route =>
 
 const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
   defineRoute('GET /api/sessions/{id}', {
+    operation: 'getSession',
     summary: 'Retrieve a session',
     access: 'platform',
     params: SessionPath,
@@ -151,6 +155,7 @@ const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
     run: async ({ params, c }) => shown(await directory.get(params.id, viewerOf(callerOf(c)))),
   }),
   defineRoute('PATCH /api/sessions/{id}', {
+    operation: 'updateSession',
     summary: 'Update the title of a session, or end it',
     access: 'platform',
     params: SessionPath,
@@ -159,6 +164,7 @@ const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
     run: async ({ params, body, c }) => shown(await directory.update(params.id, body, viewerOf(callerOf(c)))),
   }),
   defineRoute('DELETE /api/sessions/{id}', {
+    operation: 'deleteSession',
     summary: 'Delete a session and its messages',
     access: 'platform',
     params: SessionPath,
@@ -172,6 +178,7 @@ const oneSessionRoutes = (directory: SessionDirectory): Route[] => [
 
 const messagesRoute = (directory: SessionDirectory): Route =>
   defineRoute('GET /api/sessions/{id}/messages', {
+    operation: 'listMessages',
     summary: 'List the messages of a session',
     description: 'Each page is ordered oldest first; the first page has the newest messages.',
     access: 'platform',

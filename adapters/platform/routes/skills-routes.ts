@@ -48,6 +48,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
 
   return [
     defineRoute('GET /api/skills', {
+      operation: 'listSkills',
       summary: 'List skills by name',
       description:
         'Lists the skills of the project, the user and the data folder as they are on disk now, then those of the ' +
@@ -61,6 +62,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
       },
     }),
     defineRoute(`GET /api/skills/${CATEGORIES}`, {
+      operation: 'listSkillCategories',
       summary: 'List skill categories by name',
       access: 'platform',
       reply: SkillCategories,
@@ -71,6 +73,7 @@ export function skillRoutes({ skills }: Pick<Gateway, 'skills'>, remote: Remote)
       },
     }),
     defineRoute('GET /api/skills/{id}', {
+      operation: 'getSkill',
       summary: 'Retrieve a skill with its instructions',
       description: 'The agent gateway does not provide the instructions of its own skills.',
       access: 'platform',

@@ -49,6 +49,7 @@ export const statementRoutes = (gateway: Gateway): Route[] => [...periodRoutes(g
 
 const periodRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/wallet/statements', {
+    operation: 'getStatement',
     summary: 'Retrieve the statement of a period',
     description:
       'Opening and closing balance, movements by day and kind, calls by day, model and price. An admin gets all ' +
@@ -70,6 +71,7 @@ const periodRoutes = (gateway: Gateway): Route[] => [
     },
   }),
   defineRoute('POST /api/wallet/periods/{period}/close', {
+    operation: 'closePeriod',
     summary: 'Close a period',
     description:
       'Nothing is booked into it, or before it, from here on: what comes later is dated to the first moment after it. ' +
@@ -83,6 +85,7 @@ const periodRoutes = (gateway: Gateway): Route[] => [
 
 const moneyLists = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/wallet/deposits', {
+    operation: 'listDeposits',
     summary: 'List deposits, newest first',
     description: OWN_OR_ALL,
     access: 'platform',
@@ -96,6 +99,7 @@ const moneyLists = (gateway: Gateway): Route[] => [
     },
   }),
   defineRoute('GET /api/wallet/payments', {
+    operation: 'listPayments',
     summary: 'List payments over HTTP 402, newest first',
     description: OWN_OR_ALL,
     access: 'platform',
@@ -109,6 +113,7 @@ const moneyLists = (gateway: Gateway): Route[] => [
     },
   }),
   defineRoute('GET /api/wallet/withdrawals', {
+    operation: 'listWithdrawals',
     summary: 'List withdrawals, newest first',
     description: OWN_OR_ALL,
     access: 'platform',

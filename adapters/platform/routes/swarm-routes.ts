@@ -15,6 +15,7 @@ import { viewerOf } from './tasks-routes.ts'
  */
 export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute('GET /api/swarms', {
+    operation: 'listSwarms',
     summary: 'List swarms with their progress, newest first',
     description: 'Those that the caller created, or claimed a task of. An admin sees all.',
     access: 'platform',
@@ -23,6 +24,7 @@ export const swarmRoutes = ({ swarm, tasks }: Gateway, stopping: AbortSignal): R
     run: ({ query, c }) => listReply(query, (part) => tasks.swarms(part, viewerOf(c))),
   }),
   defineRoute('POST /api/tasks/swarm', {
+    operation: 'createSwarm',
     summary: 'Create a swarm: divide a goal into tasks',
     description:
       'The chat model plans the tasks and their dependencies. An invalid plan is requested again at most twice; ' +

@@ -17,6 +17,7 @@ const OneTask = z.strictObject({ id: z.string().max(128) })
 /** Routes of tasks with rewards, which agents claim and complete. */
 export const taskRoutes = ({ tasks }: Gateway): Route[] => [
   defineRoute('POST /api/tasks', {
+    operation: 'createTask',
     summary: 'Create a task and lock its reward',
     description:
       'Moves the reward from the caller’s account into escrow in the same transaction. Without enough credit ' +
@@ -29,6 +30,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     run: ({ body, c, keep }) => tasks.create(body, callerOf(c).id, keep),
   }),
   defineRoute('GET /api/tasks', {
+    operation: 'listTasks',
     summary: 'List tasks, newest first',
     description: 'Open tasks, and those that the caller created or claimed. An admin sees all.',
     access: 'platform',
@@ -37,6 +39,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     run: ({ query, c }) => listReply(query, (part) => tasks.list(part, viewerOf(c))),
   }),
   defineRoute('GET /api/tasks/stats', {
+    operation: 'getTaskStats',
     summary: 'Count tasks by status and sum their rewards',
     description:
       'Counts open tasks, and those that the caller created or claimed; sums the rewards of the latter. For an admin, all.',
@@ -45,6 +48,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     run: ({ c }) => tasks.stats(viewerOf(c)),
   }),
   defineRoute('GET /api/tasks/{id}', {
+    operation: 'getTask',
     summary: 'Retrieve a task',
     description: 'An open one, one that the caller created or claimed, or one that a task of its claim depends on.',
     access: 'platform',
@@ -54,6 +58,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
   }),
   ...claimRoutes(tasks),
   defineRoute('DELETE /api/tasks/{id}', {
+    operation: 'cancelTask',
     summary: 'Cancel an unfinished task and refund its reward',
     description: 'For its creator and admins. Dependent tasks are also cancelled and refunded.',
     access: 'platform',
@@ -67,6 +72,7 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
 /** Routes of the key that works on a task. */
 const claimRoutes = (tasks: Gateway['tasks']): Route[] => [
   defineRoute('POST /api/tasks/{id}/claim', {
+    operation: 'claimTask',
     summary: 'Claim an open task',
     description:
       'Of concurrent claims one wins; the others get 409. If the lease expires without a heartbeat, the task opens ' +
@@ -83,6 +89,7 @@ const claimRoutes = (tasks: Gateway['tasks']): Route[] => [
     run: ({ params, body, c, keep }) => tasks.claim(params.id, body, callerOf(c), keep),
   }),
   defineRoute('POST /api/tasks/{id}/heartbeat', {
+    operation: 'extendClaim',
     summary: 'Extend the lease of a claim',
     description: 'For the key that claimed the task, with the claim token, the name of its agent, or both.',
     access: 'platform',
@@ -92,6 +99,7 @@ const claimRoutes = (tasks: Gateway['tasks']): Route[] => [
     run: ({ params, body, c }) => tasks.heartbeat(params.id, body, callerOf(c)),
   }),
   defineRoute('POST /api/tasks/{id}/complete', {
+    operation: 'completeTask',
     summary: 'Complete or fail a claimed task',
     description:
       'For the key that claimed the task. Completing it opens the tasks that depend on it. Failing it refunds the ' +

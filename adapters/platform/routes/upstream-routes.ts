@@ -76,6 +76,7 @@ export type Explained = z.infer<typeof Explained>
  */
 export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
   defineRoute('GET /api/upstreams', {
+    operation: 'listUpstreams',
     summary: 'List upstreams with state, latency, error rate and paused keys',
     access: 'admin',
     reply: z.object({ items: z.array(ShownUpstream), total: z.int() }),
@@ -85,6 +86,7 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
     },
   }),
   defineRoute('POST /api/upstreams/{name}/test', {
+    operation: 'testUpstream',
     summary: 'Test a model at one upstream, bypassing routes',
     description: 'A normal call: recorded and charged.',
     access: 'admin',
@@ -99,6 +101,7 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
     },
   }),
   defineRoute('GET /api/candidates', {
+    operation: 'listCandidates',
     summary: 'List the candidates for a model in order, with the reason',
     access: 'admin',
     query: z.strictObject({ model }),

@@ -61,6 +61,7 @@ interface Subject {
 /** Routes that tell what a subject may use. */
 export const verifySessionRoutes = (gateway: Gateway): Route[] => [
   defineRoute('POST /api/verify-session', {
+    operation: 'verifySession',
     summary: 'Verify a session, key or wallet, and list its permissions',
     description:
       'Always 200 for a valid request; an unknown subject is anonymous and not valid. Only the creator of a ' +

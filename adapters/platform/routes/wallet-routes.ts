@@ -45,6 +45,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
 
   return [
     defineRoute('GET /api/wallet', {
+      operation: 'getWallet',
       summary: 'Retrieve the wallet of the caller',
       description: 'Balances in the ledger and on every configured chain. If a chain cannot be read, error says why.',
       access: 'platform',
@@ -56,6 +57,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       },
     }),
     defineRoute('GET /api/wallet/balances', {
+      operation: 'listBalances',
       summary: 'List coin and token balances on all configured chains',
       description: 'Read from a node of each chain. A balance is at most a second old.',
       access: 'platform',
@@ -66,6 +68,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
       },
     }),
     defineRoute('GET /api/wallet/ledger', {
+      operation: 'listLedgerEntries',
       summary: 'List the transfers of an account, newest first, with its balance',
       description:
         'For the caller, or the wallet that it is bound to. An admin can read all. Reserved money that a call did ' +
@@ -93,6 +96,7 @@ export const walletRoutes = ({ wallet, chain, withdrawals }: Gateway): Route[] =
 
 const withdrawalRoutes = (withdrawals: Gateway['withdrawals']): Route[] => [
   defineRoute('POST /api/wallet/withdraw', {
+    operation: 'withdraw',
     summary: 'Create a withdrawal to a chain',
     description:
       'Takes the amount from the caller’s account at once, and pays it in the token of settlements. Only deposited ' +
@@ -105,6 +109,7 @@ const withdrawalRoutes = (withdrawals: Gateway['withdrawals']): Route[] => [
     run: ({ body, keep }) => withdrawals.make(body, keep),
   }),
   defineRoute('GET /api/wallet/withdraw/{id}', {
+    operation: 'getWithdrawal',
     summary: 'Retrieve a withdrawal and its payment status',
     access: 'admin',
     params: z.object({ id: WithdrawalId }),
