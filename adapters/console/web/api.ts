@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ErrorBody } from '../../../src/errors.ts'
+import type { ApiPath, FieldsOf, ReplyOf } from './api-paths.ts'
 import { endSession, session } from './signed-in.ts'
 
 /** Interval of retries while Gazeway is unreachable, in milliseconds. */
@@ -37,15 +38,33 @@ interface Options {
   timeoutMs?: number | undefined
 }
 
+/** A path made from parts, for callers that name the type of the reply. */
+type Unlisted<T> = [T] extends [never] ? never : string
+
+/**
+ * Functions for one method. With a path of the API's description, the reply has its type and the body its fields. A path
+ * that is made from parts needs the type of its reply.
+ */
+interface WithoutBody<M extends 'get' | 'delete'> {
+  <T = never>(path: Unlisted<T>, options?: Options): Promise<NoInfer<T>>
+  <const P extends ApiPath<M>>(path: P, options?: Options): Promise<ReplyOf<M, P>>
+}
+
+export interface WithBody<M extends 'post' | 'patch'> {
+  <T = never>(path: Unlisted<T>, body?: unknown, options?: Options): Promise<NoInfer<T>>
+  <const P extends ApiPath<M>>(path: P, body?: FieldsOf<M, P>, options?: Options): Promise<ReplyOf<M, P>>
+}
+
 /**
  * Calls the platform's API with the session's key. Every function throws ApiError: `offline` without an answer,
  * `timeout` for a late one. A key that is not accepted ends the session.
  */
 export const api = {
-  get: <T>(path: string, options?: Options) => json<T>('GET', path, undefined, options),
-  post: <T>(path: string, body: unknown = {}, options?: Options) => json<T>('POST', path, body, options),
-  patch: <T>(path: string, body: unknown, options?: Options) => json<T>('PATCH', path, body, options),
-  delete: <T>(path: string) => json<T>('DELETE', path, undefined),
+  get: ((path: string, options?: Options) => json('GET', path, undefined, options)) as WithoutBody<'get'>,
+  post: ((path: string, body: unknown = {}, options?: Options) =>
+    json('POST', path, body, options)) as WithBody<'post'>,
+  patch: ((path: string, body: unknown, options?: Options) => json('PATCH', path, body, options)) as WithBody<'patch'>,
+  delete: ((path: string, options?: Options) => json('DELETE', path, undefined, options)) as WithoutBody<'delete'>,
   /** Returns the text of a reply, such as CSV. */
   text(path: string, { accept = 'application/json', ...options }: Options & { accept?: string } = {}) {
     return request('GET', path, undefined, { ...options, headers: { accept, ...options.headers } })

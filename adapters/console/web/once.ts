@@ -1,9 +1,9 @@
 import { useRef } from 'preact/hooks'
-import { ApiError, api } from './api.ts'
+import { ApiError, api, type WithBody } from './api.ts'
 import { randomHex } from './random-hex.ts'
 
 /** Posts the content of a form. */
-export type PostOnce = <T>(path: string, body: unknown, options?: { timeoutMs?: number }) => Promise<T>
+export type PostOnce = WithBody<'post'>
 
 /**
  * Posts a creation so that it takes effect once, even if its reply is lost and the person retries. The same body keeps
@@ -11,12 +11,12 @@ export type PostOnce = <T>(path: string, body: unknown, options?: { timeoutMs?: 
  */
 export function usePostOnce(): PostOnce {
   const unknown = useRef<{ content: string; key: string } | null>(null)
-  return async <T>(path: string, body: unknown, options = {}) => {
+  const post = async (path: string, body: unknown, options = {}) => {
     const content = JSON.stringify([path, body])
     const key = unknown.current?.content === content ? unknown.current.key : randomHex()
     unknown.current = { content, key }
     try {
-      const reply = await api.post<T>(path, body, { ...options, headers: { 'idempotency-key': key } })
+      const reply = await api.post<unknown>(path, body, { ...options, headers: { 'idempotency-key': key } })
       unknown.current = null
       return reply
     } catch (error) {
@@ -24,6 +24,7 @@ export function usePostOnce(): PostOnce {
       throw error
     }
   }
+  return post as PostOnce
 }
 
 /** Tells whether an error states the outcome of a request: a refusal does, silence and network faults do not. */

@@ -73,7 +73,7 @@ function validKey(key: string): string {
 
 /** Asks the platform about a key. @throws its refusal in words for the person */
 const verified = (key: string): Promise<Verified> =>
-  api.post<Verified>('/api/verify-session', { key }, { key }).catch((fault) => {
+  api.post('/api/verify-session', { key }, { key }).catch((fault) => {
     throw inWords(fault)
   })
 

@@ -116,7 +116,7 @@ function Explanation({ sessionId, fault }: { sessionId: string; fault: unknown }
 
 /** Analyzes a session. @param body.narrate has a model explain the figures, which takes time */
 const analysisOf = (body: { session_id: string; narrate: boolean; question?: string }) =>
-  api.post<ExplainedGaze>('/api/gaze/analyze', body, body.narrate ? { timeoutMs: PATIENT_MS } : {})
+  api.post('/api/gaze/analyze', body, body.narrate ? { timeoutMs: PATIENT_MS } : {})
 
 const barOf = ({ path, dwell_ms, share, visits }: Metrics['dwell_by_place'][number]) => ({
   label: path,

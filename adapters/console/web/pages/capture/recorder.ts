@@ -1,5 +1,4 @@
 import type { Attestation } from '../../../../../src/gaze/attestation.ts'
-import type { StoredGaze } from '../../../../../src/gaze/gaze.ts'
 import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { ApiError, api } from '../../api.ts'
 import { randomHex } from '../../random-hex.ts'
@@ -51,7 +50,7 @@ export function createRecorder(options: { taskId: string | null; onChange: (reco
     while (waiting.length > 0) {
       const records = waiting.slice(0, MAX_AT_ONCE)
       try {
-        const { stored, attestation } = await api.post<StoredGaze>('/api/gaze/store', {
+        const { stored, attestation } = await api.post('/api/gaze/store', {
           session_id: sessionId,
           ...(options.taskId !== null && { task_id: options.taskId }),
           records,

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Role } from '../../../../../src/identity/tickets.ts'
-import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frame-schemas.ts'
 import { api } from '../../api.ts'
 import { Badge, Button, Card, ErrorNote, Form, FormFields, Primary, TextInput } from '../../components/components.ts'
@@ -140,7 +139,7 @@ function useChat(onChange: () => void) {
     setLink({ ...CLOSED, connecting: true })
     setError(null)
     try {
-      const { url, ticket } = await api.post<IssuedTicket>('/api/connections', { user, role })
+      const { url, ticket } = await api.post('/api/connections', { user, role })
       if (gone.current) return
       socket.current = openAgentSocket({ url, ticket, sessionId: sessionId.trim() || null }, { onFrame, onClose })
     } catch (fault) {

@@ -51,7 +51,7 @@ export default function Connections() {
 
   const end = async () => {
     if (!ending) return
-    const { status } = await api.delete<Closed>(`/api/connections/${ending.id}`)
+    const { status } = await api.delete(`/api/connections/${ending.id}`)
     notify(CLOSINGS[status])
     page.reload()
   }

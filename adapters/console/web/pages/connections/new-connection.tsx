@@ -9,7 +9,7 @@ import { session } from '../../signed-in.ts'
 export function NewConnection({ onClose }: { onClose: () => void }) {
   const [ticket, setTicket] = useState<IssuedTicket | null>(null)
   const create = async (draft: { user: string; role: Role }) => {
-    setTicket(await api.post<IssuedTicket>('/api/connections', draft))
+    setTicket(await api.post('/api/connections', draft))
   }
   if (ticket) return <NewTicket ticket={ticket} onClose={onClose} />
   const isAdmin = session.value?.isAdmin

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import { api } from '../../api.ts'
 import { Field, TextInput } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
@@ -11,7 +10,7 @@ export function RefundDialog({ task, names, ...on }: Moving) {
   const [reason, setReason] = useState('')
   const why = status === 'expired' ? 'the escrow has expired' : `the task is ${task.status}`
   const refund = async () => {
-    await api.post<Escrow>(`/api/wallet/escrow/${id}/refund`, reason.trim() ? { reason: reason.trim() } : {})
+    await api.post(`/api/wallet/escrow/${id}/refund`, reason.trim() ? { reason: reason.trim() } : {})
     return `went back to ${names.of(payer)}`
   }
   const facts = {

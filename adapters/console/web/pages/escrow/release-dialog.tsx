@@ -20,7 +20,7 @@ export function ReleaseDialog({ task, names, ...on }: Moving) {
   const attestation = typed ?? found.data?.id ?? ''
 
   const release = async () => {
-    await api.post<Escrow>('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id: attestation.trim() })
+    await api.post('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id: attestation.trim() })
     return `moved to ${recipientOf(escrow, task, names)}`
   }
   const facts = {

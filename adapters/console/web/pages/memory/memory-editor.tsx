@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
-import type { StoredMemory } from '../../../../platform/routes/memory-routes.ts'
 import { api } from '../../api.ts'
 import { type FieldSpec, FormFields, SubmitForm } from '../../components/components.ts'
 import { words } from '../../typed.ts'
@@ -44,7 +43,7 @@ export function MemoryEditor(props: {
     const parsed = draft.kind === 'text' ? { value: draft.value } : parseJson(draft.value)
     setJson(parsed === null ? 'This is not valid JSON. Correct the value, or choose Text.' : null)
     if (parsed === null) return
-    const stored = await api.post<StoredMemory>('/api/memory', bodyOf(draft, parsed.value, memory))
+    const stored = await api.post('/api/memory', bodyOf(draft, parsed.value, memory))
     props.onSaved(stored.memory, stored.created)
   }
 

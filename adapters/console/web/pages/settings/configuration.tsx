@@ -118,7 +118,7 @@ function useDraft(settings: readonly KeyOfConfig[], config: ConfigShown['config'
   }
   const post = async (values: Record<string, unknown>) => {
     try {
-      const changed = await api.post<ConfigChanged>('/api/config', values)
+      const changed = await api.post('/api/config', values)
       setDraft({})
       onSaved()
       tell(changed)

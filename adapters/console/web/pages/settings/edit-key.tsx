@@ -11,7 +11,7 @@ export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onCha
     const changes = changesIn(was, draft)
     // Globs are compared with the provider's models, which takes time.
     const options = 'models' in changes ? { timeoutMs: PATIENT_MS } : {}
-    const saved = await api.patch<{ name: string; warnings: string[] }>(`/api/keys/${of.id}`, changes, options)
+    const saved = await api.patch(`/api/keys/${of.id}`, changes, options)
     notify(`Saved ${saved.name}.`)
     for (const warning of saved.warnings) notify(warning, 'warn')
     onChanged()

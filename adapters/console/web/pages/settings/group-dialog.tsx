@@ -23,11 +23,6 @@ const NAME: FieldSpec<GroupDraft> = {
   autoComplete: 'off',
 }
 
-/** Accepted values that may be mistakes. */
-interface Warned {
-  warnings: string[]
-}
-
 /** Creates a group, or changes its name, budgets and alerts. @param of null creates a group */
 export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void; onSaved: () => void }) {
   const { of, onClose, onSaved } = props
@@ -35,8 +30,8 @@ export function GroupDialog(props: { of: GroupRecord | null; onClose: () => void
   const save = async (draft: GroupDraft, was: GroupDraft) => {
     const { warnings } =
       of === null
-        ? await post<Warned>('/api/groups', fieldsIn(draft))
-        : await api.patch<Warned>(`/api/groups/${of.id}`, differing(fieldsIn(was), fieldsIn(draft)))
+        ? await post('/api/groups', fieldsIn(draft))
+        : await api.patch(`/api/groups/${of.id}`, differing(fieldsIn(was), fieldsIn(draft)))
     notify(of === null ? `Created the group ${draft.name.trim()}.` : `Saved ${draft.name.trim()}.`)
     for (const warning of warnings) notify(warning, 'warn')
     onSaved()

@@ -1,6 +1,5 @@
 import { useId, useState } from 'preact/hooks'
 import type { AvailableModels, ModelConfig } from '../../../../platform/routes/config-model-routes.ts'
-import type { ConfigChanged } from '../../../../platform/routes/config-routes.ts'
 import { api } from '../../api.ts'
 import {
   Badge,
@@ -64,7 +63,7 @@ export function Models({ isAdmin }: { isAdmin: boolean }) {
   const form = { draft, edit, disabled: !isAdmin }
 
   const save = async () => {
-    const changed = await api.post<ConfigChanged>('/api/config', changesOf(edited, shown))
+    const changed = await api.post('/api/config', changesOf(edited, shown))
     setEdited(UNCHANGED)
     present.reload()
     available.reload()

@@ -47,7 +47,7 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
     try {
       // Globs are compared with the provider's models, which takes time.
       const options = body.models === null ? {} : { timeoutMs: PATIENT_MS }
-      setMade(await secretReply(post<NewlyMade>('/api/keys', body, options), LOST))
+      setMade(await secretReply(post('/api/keys', body, options), LOST))
     } finally {
       onMade()
     }

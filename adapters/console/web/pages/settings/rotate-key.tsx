@@ -36,7 +36,7 @@ export function RotateKeyDialog(props: { of: KeyRecord; onClose: () => void; onR
   const rotate = async ({ hours }: { hours: string }) => {
     const before = session.value
     try {
-      const rotating = post<Rotated>(`/api/keys/${of.id}/rotate`, { grace_seconds: secondsIn(hours) })
+      const rotating = post(`/api/keys/${of.id}/rotate`, { grace_seconds: secondsIn(hours) })
       const reply = await secretReply(rotating, LOST)
       // Continues the session of this tab with the new key. The old key stops working, which would end the session.
       if (before?.id === of.id) beginSession({ ...before, key: reply.key })

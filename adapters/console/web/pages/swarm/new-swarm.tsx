@@ -1,4 +1,3 @@
-import type { SwarmReply } from '../../../../../src/tasks/swarm.ts'
 import { PATIENT_MS } from '../../api.ts'
 import { FormDialog, FormFields, notify } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
@@ -43,7 +42,7 @@ export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
       reward_usd: amountIn(reward) ?? 0,
       capabilities: words(capabilities),
     }
-    const { swarm_id, tasks } = await post<SwarmReply>('/api/tasks/swarm', swarm, { timeoutMs: PATIENT_MS })
+    const { swarm_id, tasks } = await post('/api/tasks/swarm', swarm, { timeoutMs: PATIENT_MS })
     notify(`The goal is divided into ${tasks.length} tasks.`)
     onClose()
     go(href('swarm', { id: swarm_id }))

@@ -38,7 +38,7 @@ const isOpen = (task: Task | undefined): boolean => task === undefined || isUnfi
 /** Loads a task. Null when that fails; the list that names it reports the error. */
 async function taskOf(id: string, signal: AbortSignal): Promise<Task | null> {
   try {
-    return await api.get<Task>(`/api/tasks/${id}`, { signal })
+    return await api.get(`/api/tasks/${id}`, { signal })
   } catch (error) {
     if (signal.aborted || error instanceof ApiError) return null
     throw error

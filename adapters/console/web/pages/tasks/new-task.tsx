@@ -1,4 +1,3 @@
-import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { Checkbox, FormDialog, FormFields, notify } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
 import { go, href } from '../../router.ts'
@@ -31,7 +30,7 @@ const FIELDS = [
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const post = usePostOnce()
   const make = async ({ title, description, reward, capabilities, gaze }: typeof NEW_TASK) => {
-    const task = await post<Task>('/api/tasks', {
+    const task = await post('/api/tasks', {
       title,
       description,
       reward_usd: amountIn(reward) ?? 0,

@@ -172,7 +172,7 @@ function CancelTask(props: {
   const { id = '', isAdmin = false } = session.value ?? {}
   if (!isUnfinished(task) || !(isAdmin || id === task.creator)) return null
   const cancel = async () => {
-    await api.delete<Task>(`/api/tasks/${task.id}`)
+    await api.delete(`/api/tasks/${task.id}`)
     notify(`“${task.title}” is cancelled.`)
     onCancelled()
   }

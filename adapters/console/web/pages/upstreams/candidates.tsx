@@ -74,8 +74,8 @@ function Test({ of: { upstream, model, configured } }: { of: Candidate }) {
   if (!configured) return <Badge tone="warn">API key missing</Badge>
 
   const test = async () => {
-    const path = `/api/upstreams/${encodeURIComponent(upstream)}/test`
-    setTested(await api.post<Tested>(path, { model }, { timeoutMs: PATIENT_MS }))
+    const path = `/api/upstreams/${encodeURIComponent(upstream)}/test` as const
+    setTested(await api.post(path, { model }, { timeoutMs: PATIENT_MS }))
   }
   return (
     <>

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { Config } from '../../../../../src/config/config-schema.ts'
-import type { ConfigChanged } from '../../../../platform/routes/config-routes.ts'
 import { api } from '../../api.ts'
 import {
   Button,
@@ -51,7 +50,7 @@ export function RouteEditor({ onSaved }: { onSaved: () => void }) {
   const drafts = edited ?? present.data.config.routes.map(draftOf)
 
   const save = async () => {
-    const changed = await api.patch<ConfigChanged>('/api/config', { routes: drafts.map(routeOf) })
+    const changed = await api.patch('/api/config', { routes: drafts.map(routeOf) })
     setEdited(null)
     present.reload()
     onSaved()

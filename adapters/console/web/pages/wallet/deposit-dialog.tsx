@@ -1,5 +1,4 @@
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
-import type { DepositReceipt } from '../../../../../src/wallet/ledger/deposits.ts'
 import { api } from '../../api.ts'
 import { FormDialog, FormFields, notify } from '../../components/components.ts'
 import { usd } from '../../format.ts'
@@ -20,7 +19,7 @@ const FIELDS = [
 export function DepositDialog({ to, onClose }: { to: KeyRecord; onClose: () => void }) {
   const deposit = async ({ amount, reference }: { amount: string; reference: string }) => {
     const body = { caller_id: to.id, amount_usd: amountIn(amount), reference: reference.trim() }
-    const { available_usd } = await api.post<DepositReceipt>('/api/wallet/metered/deposit', body)
+    const { available_usd } = await api.post('/api/wallet/metered/deposit', body)
     notify(`${to.name} now has ${usd(available_usd)}.`)
     onClose()
   }
