@@ -25,6 +25,7 @@ const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${nam
  */
 export function namedSchemas(): NamedSchemas {
   const components: Record<string, JsonSchema> = {}
+  const named = new Map<string, z.ZodType>()
 
   /** Names a shared schema; the input has a name of its own where it differs from the output. */
   function nameOf(schema: z.ZodType, direction: Direction): string | undefined {
@@ -35,10 +36,11 @@ export function namedSchemas(): NamedSchemas {
   }
 
   function add(name: string, schema: z.ZodType, direction: Direction): JsonSchema {
-    if (!Object.hasOwn(components, name)) {
-      components[name] = {}
+    if (!named.has(name)) {
+      named.set(name, schema)
       components[name] = convert(schema, direction)
     }
+    if (named.get(name) !== schema) throw new Error(`Two schemas of the API have the name ${name}.`)
     return refTo(name)
   }
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { VERSION } from '../../src/config/version.ts'
 import type { Access, GroupedRoute } from './define-route.ts'
 import { type JsonSchema, type NamedSchemas, namedSchemas } from './named-schemas.ts'
+import { SCHEMA_NAMES } from './schema-names.ts'
 
 /** Content of a body by media type. */
 type Content = Record<string, { schema: JsonSchema; example?: unknown }>
@@ -92,6 +93,8 @@ const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
+const SHARED_NAMES = new Set(SCHEMA_NAMES.values())
+
 /** Methods listed for the passage to the agent gateway. The passage accepts any method; OpenAPI has names for these. */
 const PASSED_METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
 const WITH_BODY: readonly string[] = ['post', 'put', 'patch']
@@ -143,7 +146,7 @@ function operationOf(route: GroupedRoute, named: NamedSchemas, example: Example 
   const required = !route.optionalBody
   const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
   const name = operation.charAt(0).toUpperCase() + operation.slice(1)
-  const noun = name.startsWith('Get') ? name.slice(3) : `${name}Reply`
+  const noun = name.startsWith('Get') && !SHARED_NAMES.has(name.slice(3)) ? name.slice(3) : `${name}Reply`
   return {
     operationId: operation,
     tags: [group],

@@ -71,7 +71,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        get: operations["getKey"];
         put?: never;
         post?: never;
         delete: operations["revokeKey"];
@@ -135,7 +135,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        get: operations["getGroup"];
         put?: never;
         post?: never;
         delete: operations["deleteGroup"];
@@ -712,6 +712,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["getCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/calls/{id}/explained": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["explainCall"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1460,11 +1476,6 @@ export interface components {
                 error: string | null;
             };
         };
-        ListKeysReply: {
-            items: components["schemas"]["Key"][];
-            total: number;
-            next_cursor: string | null;
-        };
         Key: {
             id: string;
             name: string;
@@ -1514,8 +1525,8 @@ export interface components {
             debt_usd: number;
             presumed_usd: number;
         };
-        ListBurnReply: {
-            items: components["schemas"]["Burn"][];
+        ListKeysReply: {
+            items: components["schemas"]["Key"][];
             total: number;
             next_cursor: string | null;
         };
@@ -1544,6 +1555,16 @@ export interface components {
             runs_out: ("balance" | "budget") | null;
             time_left_seconds: number | null;
         };
+        ListBurnReply: {
+            items: components["schemas"]["Burn"][];
+            total: number;
+            next_cursor: string | null;
+        };
+        BudgetsInput: {
+            usd: number;
+            /** @enum {string} */
+            per: "day" | "week" | "month" | "total";
+        }[];
         NewKey: {
             name: string;
             scopes?: ("inference" | "platform" | "admin")[];
@@ -1576,11 +1597,6 @@ export interface components {
             cache?: "auto" | "off";
             expires_at?: string | null;
         };
-        BudgetsInput: {
-            usd: number;
-            /** @enum {string} */
-            per: "day" | "week" | "month" | "total";
-        }[];
         CreateKeyReply: {
             id: string;
             name: string;
@@ -1766,6 +1782,20 @@ export interface components {
             key: string;
             previous_expires_at: string | null;
         };
+        Balances: {
+            available_usd: number;
+            held_usd: number;
+            escrow_usd: number;
+            debt_usd: number;
+            credit_limit_usd: number;
+            budgets: {
+                /** @enum {string} */
+                per: "day" | "week" | "month" | "total";
+                usd: number;
+                spent_usd: number;
+                resets_at: string | null;
+            }[];
+        };
         RevokeKeyReply: {
             id: string;
             name: string;
@@ -1816,27 +1846,8 @@ export interface components {
             presumed_usd: number;
             balances: components["schemas"]["Balances"];
         };
-        Balances: {
-            available_usd: number;
-            held_usd: number;
-            escrow_usd: number;
-            debt_usd: number;
-            credit_limit_usd: number;
-            budgets: {
-                /** @enum {string} */
-                per: "day" | "week" | "month" | "total";
-                usd: number;
-                spent_usd: number;
-                resets_at: string | null;
-            }[];
-        };
         ReleaseKeySpendingReply: {
             released_usd: number;
-        };
-        ListGroupsReply: {
-            items: components["schemas"]["Group"][];
-            total: number;
-            next_cursor: string | null;
         };
         Group: {
             id: string;
@@ -1870,6 +1881,11 @@ export interface components {
             debt_usd: number;
             presumed_usd: number;
             created_at: string;
+        };
+        ListGroupsReply: {
+            items: components["schemas"]["Group"][];
+            total: number;
+            next_cursor: string | null;
         };
         NewGroup: {
             name: string;
@@ -1986,11 +2002,6 @@ export interface components {
             id: string;
             forgiven_usd: number;
         };
-        ListConnectionsReply: {
-            items: components["schemas"]["Connection"][];
-            total: number;
-            next_cursor: string | null;
-        };
         Connection: {
             id: string;
             user: string;
@@ -2002,6 +2013,11 @@ export interface components {
             messages: number;
             connected_at: string;
             last_active_at: string;
+        };
+        ListConnectionsReply: {
+            items: components["schemas"]["Connection"][];
+            total: number;
+            next_cursor: string | null;
         };
         CreateConnectionBody: {
             user: string;
@@ -2026,6 +2042,15 @@ export interface components {
             tools?: ("web_search" | "x_search")[];
             caller_id: string;
         };
+        Usage: {
+            prompt_tokens: number;
+            completion_tokens: number;
+            total_tokens: number;
+            cached_tokens?: number;
+            cache_write_tokens?: number;
+            cache_write_1h_tokens?: number;
+            estimated?: boolean;
+        };
         Receipt: {
             call_id: string;
             result: {
@@ -2041,15 +2066,6 @@ export interface components {
                 token: string;
             };
             latency_ms: number;
-        };
-        Usage: {
-            prompt_tokens: number;
-            completion_tokens: number;
-            total_tokens: number;
-            cached_tokens?: number;
-            cache_write_tokens?: number;
-            cache_write_1h_tokens?: number;
-            estimated?: boolean;
         };
         ListReceiptsReply: {
             items: {
@@ -2159,14 +2175,6 @@ export interface components {
             at: string;
             available_usd: number;
         };
-        Wallet: {
-            address: string | null;
-            agent: string;
-            /** @enum {string} */
-            settlement: "ledger" | "evm";
-            ledger: components["schemas"]["Balances"];
-            balances: components["schemas"]["ChainBalance"][];
-        };
         ChainBalance: {
             chain_id: number;
             chain: string;
@@ -2187,6 +2195,14 @@ export interface components {
             block_number: number | null;
             as_of: string;
             error: string | null;
+        };
+        Wallet: {
+            address: string | null;
+            agent: string;
+            /** @enum {string} */
+            settlement: "ledger" | "evm";
+            ledger: components["schemas"]["Balances"];
+            balances: components["schemas"]["ChainBalance"][];
         };
         ListBalancesReply: {
             items: components["schemas"]["ChainBalance"][];
@@ -2335,11 +2351,6 @@ export interface components {
             closed_by: string;
             ledger_head: string | null;
         };
-        ListDepositsReply: {
-            items: components["schemas"]["Deposit"][];
-            total: number;
-            next_cursor: string | null;
-        };
         Deposit: {
             reference: string;
             caller_id: string;
@@ -2347,8 +2358,8 @@ export interface components {
             at: string;
             hash: string;
         };
-        ListPaymentsReply: {
-            items: components["schemas"]["Payment"][];
+        ListDepositsReply: {
+            items: components["schemas"]["Deposit"][];
             total: number;
             next_cursor: string | null;
         };
@@ -2362,6 +2373,11 @@ export interface components {
             reference: string | null;
             status: string;
             created_at: string;
+        };
+        ListPaymentsReply: {
+            items: components["schemas"]["Payment"][];
+            total: number;
+            next_cursor: string | null;
         };
         ListWithdrawalsReply: {
             items: components["schemas"]["Withdrawal"][];
@@ -2500,11 +2516,6 @@ export interface components {
             /** @enum {string} */
             status?: "completed" | "failed";
         };
-        ListSwarmsReply: {
-            items: components["schemas"]["Swarm"][];
-            total: number;
-            next_cursor: string | null;
-        };
         Swarm: {
             swarm_id: string;
             goal: string;
@@ -2523,6 +2534,11 @@ export interface components {
             reward_usd: number;
             creator: string;
             created_at: string;
+        };
+        ListSwarmsReply: {
+            items: components["schemas"]["Swarm"][];
+            total: number;
+            next_cursor: string | null;
         };
         CreateSwarmBody: {
             goal: string;
@@ -2600,11 +2616,6 @@ export interface components {
         RefundEscrowBody: {
             reason?: string;
         };
-        ListCallsReply: {
-            items: components["schemas"]["Call"][];
-            total: number;
-            next_cursor: string | null;
-        };
         Call: {
             call_id: string;
             at: string;
@@ -2649,6 +2660,11 @@ export interface components {
             error: string | null;
             changed?: string[];
             content?: unknown;
+        };
+        ListCallsReply: {
+            items: components["schemas"]["Call"][];
+            total: number;
+            next_cursor: string | null;
         };
         CallStats: {
             totals: {
@@ -2717,6 +2733,89 @@ export interface components {
             changed_tools: number;
             changed_instructions: number;
         };
+        ExplainCallReply: {
+            call: components["schemas"]["Call"];
+            attempts: components["schemas"]["Call"][];
+            before: string | null;
+            key: components["schemas"]["Key"] | null;
+            group: components["schemas"]["Group"] | null;
+            route: {
+                model: string;
+                /** @enum {string} */
+                by: "route" | "name" | "models" | "default";
+                route: number | null;
+                candidates: {
+                    upstream: string;
+                    model: string;
+                    id: string;
+                    weight: number;
+                    configured: boolean;
+                }[];
+            } | null;
+            receipts: {
+                call_id: string;
+                usage: components["schemas"]["Usage"];
+                billing: {
+                    upstream_cost_usd: number;
+                    margin_usd: number;
+                    total_usd: number;
+                    token: string;
+                };
+                latency_ms: number;
+                caller_id: string;
+                model: string;
+                path: string;
+                at: string;
+                caller_name: string | null;
+                group_id: string | null;
+                session: string | null;
+                upstream: string;
+                price: {
+                    input: number;
+                    output: number;
+                    cached_input?: number;
+                    cache_write?: number;
+                    cache_write_1h?: number;
+                    audio_input?: number;
+                    cached_audio_input?: number;
+                    audio_output?: number;
+                    tier: string | null;
+                    /** @constant */
+                    mixed?: true;
+                    /** @enum {string} */
+                    from: "configuration" | "catalogue" | "fixed" | "free" | "dearest" | "flat";
+                    id?: string;
+                    source?: string;
+                    date?: string;
+                    audio?: {
+                        input_tokens: number;
+                        cached_input_tokens: number;
+                        output_tokens: number;
+                    };
+                } | null;
+                charged: boolean;
+                capped: boolean;
+                stated: boolean;
+                absorbed_usd: number;
+                debt_usd: number;
+                transfer: string | null;
+                upstream_call_id: string | null;
+            }[];
+            transfers: {
+                key: string;
+                position: number;
+                /** @enum {string} */
+                kind: "deposit" | "reserve" | "capture" | "charge" | "void" | "lock" | "release" | "refund" | "settle" | "withdraw" | "bind" | "purchase" | "return";
+                at: string;
+                amount_usd: number;
+                entries: {
+                    account: string;
+                    amount_usd: number;
+                }[];
+                memo: string | null;
+                hash: string;
+            }[];
+        };
         ListCodingSessionCostsReply: {
             lines: {
                 sessions: number;
@@ -2739,11 +2838,6 @@ export interface components {
                 completion_tokens: number;
                 cost_usd: number;
             };
-        };
-        ListCodingSessionsReply: {
-            items: components["schemas"]["CodingSession"][];
-            total: number;
-            next_cursor: string | null;
         };
         CodingSession: {
             id: string;
@@ -2779,6 +2873,11 @@ export interface components {
             started_at: string;
             last_at: string;
             duration_seconds: number;
+        };
+        ListCodingSessionsReply: {
+            items: components["schemas"]["CodingSession"][];
+            total: number;
+            next_cursor: string | null;
         };
         CodingSessionDetails: {
             id: string;
@@ -3169,12 +3268,6 @@ export interface components {
                 };
             }[];
         };
-        StoreGazeReply: {
-            session_id: string;
-            stored: number;
-            duplicates: number;
-            attestation: components["schemas"]["Attestation"];
-        };
         Attestation: {
             id: string;
             session_id: string;
@@ -3198,10 +3291,11 @@ export interface components {
             issued_at: string;
             expires_at: string;
         };
-        ListGazeRecordsReply: {
-            items: components["schemas"]["GazeRecord"][];
-            total: number;
-            next_cursor: string | null;
+        StoreGazeReply: {
+            session_id: string;
+            stored: number;
+            duplicates: number;
+            attestation: components["schemas"]["Attestation"];
         };
         GazeRecord: {
             at: string;
@@ -3235,8 +3329,8 @@ export interface components {
             seq: number;
             hash: string;
         };
-        ListGazeSessionsReply: {
-            items: components["schemas"]["GazeSession"][];
+        ListGazeRecordsReply: {
+            items: components["schemas"]["GazeRecord"][];
             total: number;
             next_cursor: string | null;
         };
@@ -3255,6 +3349,11 @@ export interface components {
                 issued_at: string;
                 expires_at: string;
             } | null;
+        };
+        ListGazeSessionsReply: {
+            items: components["schemas"]["GazeSession"][];
+            total: number;
+            next_cursor: string | null;
         };
         AnalyzeGazeBody: {
             session_id?: string;
@@ -3395,30 +3494,6 @@ export interface components {
             policy?: string | null;
             task_id?: string | null;
         };
-        Review: {
-            id: string;
-            session_id: string;
-            base: {
-                commit: string;
-                tree: string;
-            };
-            head: {
-                commit: string | null;
-                tree: string;
-            };
-            digest: string;
-            repository: string | null;
-            task_id: string | null;
-            created_at: string;
-            decided_at: string | null;
-            hunks: {
-                digest: string;
-                kind: string;
-                path: string;
-                lines: number;
-            }[];
-            receipt: components["schemas"]["ReviewReceipt"] | null;
-        };
         ReviewReceipt: {
             /** @constant */
             mediaType: "application/vnd.gazeway.review-receipt.v1+json";
@@ -3447,6 +3522,30 @@ export interface components {
                     sig: string;
                 }[];
             };
+        };
+        Review: {
+            id: string;
+            session_id: string;
+            base: {
+                commit: string;
+                tree: string;
+            };
+            head: {
+                commit: string | null;
+                tree: string;
+            };
+            digest: string;
+            repository: string | null;
+            task_id: string | null;
+            created_at: string;
+            decided_at: string | null;
+            hunks: {
+                digest: string;
+                kind: string;
+                path: string;
+                lines: number;
+            }[];
+            receipt: components["schemas"]["ReviewReceipt"] | null;
         };
         ListReviewsReply: {
             items: components["schemas"]["Review"][];
@@ -3583,6 +3682,35 @@ export interface components {
             }[];
             credential_id?: string;
         };
+        ReviewReceiptInput: {
+            /** @constant */
+            mediaType: "application/vnd.gazeway.review-receipt.v1+json";
+            envelope: {
+                /** @constant */
+                payloadType: "application/vnd.in-toto+json";
+                payload: string;
+                signatures: {
+                    keyid?: string;
+                    sig: string;
+                }[];
+            };
+            sshsig?: string;
+            webauthn?: {
+                credential_id: string;
+                authenticator_data: string;
+                client_data_json: string;
+                signature: string;
+            };
+            observer?: {
+                /** @constant */
+                payloadType: "application/vnd.in-toto+json";
+                payload: string;
+                signatures: {
+                    keyid?: string;
+                    sig: string;
+                }[];
+            };
+        };
         VerifyReviewReceiptBody: {
             receipts: components["schemas"]["ReviewReceiptInput"][];
             change: {
@@ -3645,35 +3773,6 @@ export interface components {
             allowed_signers?: string;
             revoked_keys?: string;
         };
-        ReviewReceiptInput: {
-            /** @constant */
-            mediaType: "application/vnd.gazeway.review-receipt.v1+json";
-            envelope: {
-                /** @constant */
-                payloadType: "application/vnd.in-toto+json";
-                payload: string;
-                signatures: {
-                    keyid?: string;
-                    sig: string;
-                }[];
-            };
-            sshsig?: string;
-            webauthn?: {
-                credential_id: string;
-                authenticator_data: string;
-                client_data_json: string;
-                signature: string;
-            };
-            observer?: {
-                /** @constant */
-                payloadType: "application/vnd.in-toto+json";
-                payload: string;
-                signatures: {
-                    keyid?: string;
-                    sig: string;
-                }[];
-            };
-        };
         Verdict: {
             passed: boolean;
             change: string;
@@ -3689,19 +3788,14 @@ export interface components {
                 reason: string;
             }[];
         };
-        ListSigningKeysReply: {
-            keys: components["schemas"]["SigningKey"][];
-        };
         SigningKey: {
             keyid: string;
             public_key: string;
             valid_from: string;
             valid_until: string | null;
         };
-        ListMemoriesReply: {
-            items: components["schemas"]["Memory"][];
-            total: number;
-            next_cursor: string | null;
+        ListSigningKeysReply: {
+            keys: components["schemas"]["SigningKey"][];
         };
         Memory: {
             id: string;
@@ -3717,6 +3811,11 @@ export interface components {
             created_at: string;
             updated_at: string;
             expires_at: string | null;
+        };
+        ListMemoriesReply: {
+            items: components["schemas"]["Memory"][];
+            total: number;
+            next_cursor: string | null;
         };
         StoreMemoryBody: {
             key: string;
@@ -3789,19 +3888,6 @@ export interface components {
             oldest_at: string | null;
             newest_at: string | null;
         };
-        ListSessionsReply: {
-            /** @constant */
-            object: "list";
-            items: components["schemas"]["Session"][];
-            data: components["schemas"]["Session"][];
-            sessions: components["schemas"]["Session"][];
-            total: number;
-            limit: number;
-            offset: number;
-            has_more: boolean;
-            next_cursor: string | null;
-            warnings?: string[];
-        };
         Session: {
             id: string;
             title: string | null;
@@ -3820,6 +3906,19 @@ export interface components {
             output_tokens: number;
             estimated_cost_usd: number | null;
             preview: string;
+        };
+        ListSessionsReply: {
+            /** @constant */
+            object: "list";
+            items: components["schemas"]["Session"][];
+            data: components["schemas"]["Session"][];
+            sessions: components["schemas"]["Session"][];
+            total: number;
+            limit: number;
+            offset: number;
+            has_more: boolean;
+            next_cursor: string | null;
+            warnings?: string[];
         };
         CreateSessionBody: {
             id?: string;
@@ -3868,6 +3967,28 @@ export interface components {
             total: number;
             warnings?: string[];
         };
+        GetSessionReply: {
+            id: string;
+            title: string | null;
+            user_id: string;
+            source: string;
+            upstream_source?: string;
+            model: string | null;
+            started_at: number;
+            last_active: number;
+            ended_at: number | null;
+            end_reason: string | null;
+            parent_session_id: string | null;
+            message_count: number;
+            tool_call_count: number;
+            input_tokens: number;
+            output_tokens: number;
+            estimated_cost_usd: number | null;
+            preview: string;
+            /** @constant */
+            object: "session";
+            session: components["schemas"]["Session"];
+        };
         UpdateSessionBody: {
             title?: string | null;
             end_reason?: string;
@@ -3901,17 +4022,6 @@ export interface components {
             /** @constant */
             deleted: true;
         };
-        ListMessagesReply: {
-            /** @constant */
-            object: "list";
-            session_id: string;
-            items: components["schemas"]["Message"][];
-            data: components["schemas"]["Message"][];
-            messages: components["schemas"]["Message"][];
-            total: number;
-            has_more: boolean;
-            next_cursor: string | null;
-        };
         Message: {
             id: string;
             session_id: string;
@@ -3922,6 +4032,17 @@ export interface components {
             tensor?: string;
             poa_score?: number;
             token_count?: number;
+        };
+        ListMessagesReply: {
+            /** @constant */
+            object: "list";
+            session_id: string;
+            items: components["schemas"]["Message"][];
+            data: components["schemas"]["Message"][];
+            messages: components["schemas"]["Message"][];
+            total: number;
+            has_more: boolean;
+            next_cursor: string | null;
         };
         ChatBody: {
             message?: string;
@@ -3951,13 +4072,6 @@ export interface components {
             user?: string;
         };
         StreamChatReply: string;
-        ListSkillsReply: {
-            items: components["schemas"]["Skill"][];
-            skills: components["schemas"]["Skill"][];
-            total: number;
-            warnings: string[];
-            upstream_error: string | null;
-        };
         Skill: {
             id: string;
             name: string;
@@ -3978,6 +4092,13 @@ export interface components {
             };
             warnings: string[];
             error: string | null;
+        };
+        ListSkillsReply: {
+            items: components["schemas"]["Skill"][];
+            skills: components["schemas"]["Skill"][];
+            total: number;
+            warnings: string[];
+            upstream_error: string | null;
         };
         ListSkillCategoriesReply: {
             items: {
@@ -4175,6 +4296,29 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
     revokeKey: {
         parameters: {
             query?: never;
@@ -4323,6 +4467,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreateGroupReply"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    getGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
                 };
             };
             "4XX": components["responses"]["Refused"];
@@ -5312,6 +5479,7 @@ export interface operations {
                 path?: string;
                 caller_id?: string;
                 session?: string;
+                address?: string;
                 model?: string;
                 from?: string;
                 to?: string;
@@ -5339,7 +5507,7 @@ export interface operations {
             query?: {
                 from?: string;
                 to?: string;
-                group_by?: "model" | "caller" | "day" | "path" | "status" | "session" | "repository" | "branch" | "commit" | "client" | "tag" | "hour";
+                group_by?: "model" | "caller" | "day" | "path" | "status" | "session" | "repository" | "branch" | "commit" | "client" | "tag" | "hour" | "address";
                 caller_id?: string;
                 model?: string;
             };
@@ -5402,6 +5570,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Call"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    explainCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainCallReply"];
                 };
             };
             "4XX": components["responses"]["Refused"];
@@ -6397,7 +6588,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["GetSessionReply"];
                 };
             };
             "4XX": components["responses"]["Refused"];

@@ -121,6 +121,7 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     },
   }),
   defineRoute('GET /api/calls/{id}/explained', {
+    operation: 'explainCall',
     summary: 'Explain a model call: its key, route, attempts, price and ledger transfers',
     description:
       'Key, group and route are as they are now; the rest is as recorded. A caller sees its own calls, without its ' +

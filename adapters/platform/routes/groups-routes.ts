@@ -27,6 +27,7 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
     run: ({ query }) => listReply(query, (part) => groups.list(part)),
   }),
   defineRoute('GET /api/groups/{id}', {
+    operation: 'getGroup',
     summary: 'Retrieve a group of keys with its spending',
     access: 'admin',
     params,

@@ -78,6 +78,7 @@ const burnRoute = ({ burn }: Gateway): Route =>
 
 const readRoute = ({ keys }: Gateway): Route =>
   defineRoute('GET /api/keys/{id}', {
+    operation: 'getKey',
     summary: 'Retrieve a key without its secret',
     description: 'A key sees itself; an admin sees all, revoked ones included.',
     access: 'own',

@@ -92,8 +92,6 @@ const FoundMemories = z.object({
 })
 export type FoundMemories = z.infer<typeof FoundMemories>
 
-export type StoredMemory = z.infer<typeof memoryStore.output>
-
 const MemoryStats = z.object({
   engine: z.string().describe('Store of the memories: sqlite or postgres.'),
   count: z.int(),
