@@ -672,6 +672,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/calls/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["streamCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/calls/stats": {
         parameters: {
             query?: never;
@@ -2665,6 +2681,9 @@ export interface components {
             items: components["schemas"]["Call"][];
             total: number;
             next_cursor: string | null;
+        };
+        StreamCallsReply: {
+            items: components["schemas"]["Call"][];
         };
         CallStats: {
             totals: {
@@ -5496,6 +5515,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListCallsReply"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    streamCalls: {
+        parameters: {
+            query?: {
+                status?: "ok" | "error" | "aborted" | "hedged" | "refused";
+                path?: string;
+                caller_id?: string;
+                session?: string;
+                address?: string;
+                model?: string;
+                from?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StreamCallsReply"];
+                    "text/event-stream": string;
                 };
             };
             "4XX": components["responses"]["Refused"];

@@ -68,6 +68,7 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     },
   }),
   defineRoute('GET /api/calls/live', {
+    operation: 'streamCalls',
     summary: 'Stream model calls as they are recorded',
     description:
       'Server-sent events `calls`, each with the calls that were recorded since the last one, newest first and without ' +
