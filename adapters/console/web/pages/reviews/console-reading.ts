@@ -15,7 +15,8 @@ export function readingIn(review: ReviewWithParts, payment: Payment | null): Ope
     title: payment?.task.title ?? changeName(review),
     passkeys: [],
     approval: payment && approvalOf(payment),
-    sendEvidence: (records) => api.post(`${path}/evidence`, { records }, { timeoutMs: PATIENT_MS }),
+    sendEvidence: (records) =>
+      api.post<ReviewWithParts['reading']>(`${path}/evidence`, { records }, { timeoutMs: PATIENT_MS }),
     decide: (decision) => api.post<Receipt>(`${path}/decision`, decision, { timeoutMs: PATIENT_MS }),
     confirm: async () => {},
   }
