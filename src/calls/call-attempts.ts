@@ -1,17 +1,21 @@
 import type { Store } from '../store/store.ts'
 import { CALL_COLUMNS, findCall, toRecord } from './call-list.ts'
 import type { CallRecord } from './call-record.ts'
+import type { CallStatus } from './call-status.ts'
 
 /** Longest time from the first attempt to the last, in milliseconds: twice what a call may take. */
 const LONGEST_MS = 600_000
 /** Most attempts that are read. A request has far fewer. */
 const MOST = 100
 
+/** Statuses of calls that were not sent, or that another overtook. */
+const UNSENT = ['refused', 'hedged'] satisfies CallStatus[]
+
 /** Position of a call in its request and in its session. */
 export interface CallContextOf {
   /** All attempts of its request, the first at the beginning, without content. */
   attempts: CallRecord[]
-  /** Id of the last call of its session before the request; null without one. */
+  /** Id of the last call of its session that was sent before the request; null without one. */
   before: string | null
 }
 
@@ -45,6 +49,7 @@ const withoutContent = ({ content: _, ...call }: CallRecord): CallRecord => call
 async function callBefore({ db }: Store, { session_id, caller_id, at }: CallRecord): Promise<string | null> {
   if (session_id === null) return null
   let calls = db.selectFrom('calls').select('call_id').where('session_id', '=', session_id).where('at', '<', at)
+  calls = calls.where('status', 'not in', UNSENT)
   calls = caller_id === null ? calls.where('caller_id', 'is', null) : calls.where('caller_id', '=', caller_id)
   return (await calls.orderBy('at', 'desc').limit(1).executeTakeFirst())?.call_id ?? null
 }

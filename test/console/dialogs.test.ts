@@ -40,7 +40,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('make a key, a connection and a memory', async () => {
-    const key = await openDialog('#/settings/keys', 'New key', 'Name')
+    const key = await openDialog('#/keys', 'New key', 'Name')
     await key.page.keyboard.type('typed')
     await key.page.keyboard.press('Enter')
     await key.page.getByText('Copy the key now').waitFor()
@@ -68,7 +68,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
 
   it('do not destroy anything by Enter alone', async () => {
     const { record } = await under.platform.gateway.keys.create({ name: 'stays', scopes: ['inference'] })
-    const page = await under.open('#/settings/keys')
+    const page = await under.open('#/keys')
     const row = page.getByRole('row').filter({ hasText: 'stays' })
     await press(row.getByRole('button', { name: /Revoke/ }))
     const dialog = page.getByRole('dialog')

@@ -23,7 +23,8 @@ const LISTS = [
   'attention',
   'skills',
   'reviews',
-  'settings/groups',
+  'sessions',
+  'keys/groups',
   'memory',
 ]
 
@@ -95,7 +96,9 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     const { key } = await console.platform.gateway.keys.create({ name: 'calls only', scopes: ['inference'] })
     await page.getByLabel('API key').fill(key)
     await page.keyboard.press('Enter')
-    await page.getByText('The console needs a key with the scope platform or admin').waitFor()
+    await page.getByRole('heading', { name: 'calls only', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.goto(`${console.platform.url}/#/overview`)
     await signIn(page, console.platform.key)
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
     assert.ok(!page.url().includes('gzw_'), 'the key is not in the address')

@@ -347,7 +347,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     const own = await under.open('#/wallet', { key: debtor.key })
     await own.locator('.stat', { hasText: 'Owed' }).locator(`.money[title="${debt_usd} USD"]`).waitFor()
     await own.close()
-    const list = await under.open('#/settings/keys', { key: platform.admin })
+    const list = await under.open('#/keys', { key: platform.admin })
     await list.getByRole('row', { name: 'debtor' }).getByText(/owed$/).waitFor()
     await list.close()
   })

@@ -24,8 +24,9 @@ const PAGES = [
   'skills',
   'upstreams',
   'settings/models',
-  'settings/keys',
-  'settings/groups',
+  'keys',
+  'keys/groups',
+  'sessions',
 ]
 const ROW_PX = 36
 /** Sizes of text in the console, in pixels. */

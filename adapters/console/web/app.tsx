@@ -5,7 +5,7 @@ import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './c
 import { Icon } from './components/icon.tsx'
 import { shortId } from './format.ts'
 import { Mark } from './logo.tsx'
-import { PAGE_GROUPS, pageNamed } from './page-list.ts'
+import { pageNamed, shownGroups } from './page-list.ts'
 import { href, type PageProps, place } from './router.ts'
 import { scrollToPlace } from './scroll-memory.ts'
 import { SignIn } from './sign-in.tsx'
@@ -27,7 +27,9 @@ export function App() {
 }
 
 function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
-  const { page, id: of, query } = place.value
+  const { page: asked, id: of, query } = place.value
+  // A key with the scope inference begins at its own page.
+  const page = session.value?.isInference && pageNamed(asked)?.own !== true ? 'keys' : asked
   const main = useRef<HTMLElement>(null)
   const [open, setOpen] = useState(false)
   const first = useRef(true)
@@ -125,7 +127,7 @@ function Finder() {
 function Navigation({ page }: { page: string }) {
   return (
     <nav aria-label="Pages">
-      {PAGE_GROUPS.map(({ label, pages }) => (
+      {shownGroups(session.value?.isInference).map(({ label, pages }) => (
         <div key={label} class="nav-group">
           <p id={`nav-${label}`}>{label}</p>
           <ul aria-labelledby={`nav-${label}`}>

@@ -11,14 +11,18 @@ export interface PageEntry {
   name: string
   label: string
   load: () => Promise<PageModule>
+  /** True for a page that a key with the scope inference may see, too: it shows that key's own records. */
+  own?: true
 }
 
 /** All pages, in the groups of the navigation. */
-export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
+const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
   {
     label: 'Now',
     pages: [
       { name: 'overview', label: 'Overview', load: () => import('./pages/overview/overview.tsx') },
+      { name: 'sessions', label: 'Sessions', own: true, load: () => import('./pages/sessions/sessions.tsx') },
+      { name: 'calls', label: 'Calls', own: true, load: () => import('./pages/calls/calls.tsx') },
       { name: 'connections', label: 'Connections', load: () => import('./pages/connections/connections.tsx') },
     ],
   },
@@ -27,7 +31,7 @@ export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] 
     pages: [
       { name: 'wallet', label: 'Wallet', load: () => import('./pages/wallet/wallet.tsx') },
       { name: 'burn', label: 'Time left', load: () => import('./pages/burn/burn.tsx') },
-      { name: 'usage', label: 'Usage', load: () => import('./pages/usage/usage.tsx') },
+      { name: 'usage', label: 'Usage', own: true, load: () => import('./pages/usage/usage.tsx') },
       { name: 'escrow', label: 'Escrow', load: () => import('./pages/escrow/escrow.tsx') },
     ],
   },
@@ -37,7 +41,6 @@ export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] 
       { name: 'tasks', label: 'Tasks', load: () => import('./pages/tasks/tasks.tsx') },
       { name: 'reviews', label: 'Reviews', load: () => import('./pages/reviews/reviews.tsx') },
       { name: 'swarm', label: 'Swarm', load: () => import('./pages/swarm/swarm.tsx') },
-      { name: 'calls', label: 'Calls', load: () => import('./pages/calls/calls.tsx') },
     ],
   },
   {
@@ -52,11 +55,18 @@ export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] 
   {
     label: 'Gazeway',
     pages: [
+      { name: 'keys', label: 'Keys', own: true, load: () => import('./pages/keys/keys.tsx') },
       { name: 'upstreams', label: 'Upstreams', load: () => import('./pages/upstreams/upstreams.tsx') },
       { name: 'settings', label: 'Settings', load: () => import('./pages/settings/settings.tsx') },
     ],
   },
 ]
+
+/** Groups of the navigation with the pages that the signed-in key may see. */
+export const shownGroups = (isInference = false) =>
+  PAGE_GROUPS.map(({ label, pages }) => ({ label, pages: pages.filter(({ own }) => own || !isInference) })).filter(
+    ({ pages }) => pages.length > 0,
+  )
 
 /** Finds a page by its name in the address. */
 export function pageNamed(name: string): PageEntry | undefined {

@@ -18,9 +18,10 @@ export function SignIn() {
 
   const signIn = async () => {
     const given = validKey(key.trim())
-    const { tier, subject } = await verified(given)
+    const { tier, subject, capabilities } = await verified(given)
     setKey('')
-    beginSession({ key: given, id: subject ?? 'unknown', isAdmin: tier === 'admin' })
+    const isInference = !capabilities.includes('usage_analytics')
+    beginSession({ key: given, id: subject ?? 'unknown', isAdmin: tier === 'admin', isInference })
   }
 
   return (
@@ -39,7 +40,7 @@ export function SignIn() {
           label="API key"
           hint={
             <>
-              A key with the scope <code>platform</code> or <code>admin</code>. The first admin key is in{' '}
+              Any key of this Gazeway. A key of an admin sees all; another sees its own pages. The first admin key is in{' '}
               <code>admin.key</code> in the data folder; <code>gazeway key create --name me --scope admin</code> makes
               another.
             </>
@@ -80,8 +81,5 @@ const verified = (key: string): Promise<Verified> =>
 function inWords(fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault
   if (fault.status === 401) return new Error(NOT_VALID)
-  if (fault.code === 'insufficient_scope') {
-    return new Error('The console needs a key with the scope platform or admin.')
-  }
   return fault
 }

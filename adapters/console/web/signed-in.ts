@@ -6,6 +6,8 @@ export interface Session {
   /** Id of the key or wallet. */
   id: string
   isAdmin: boolean
+  /** True for a key with the scope inference alone, which sees its own pages. */
+  isInference?: boolean
 }
 
 const STORED_UNDER = 'gazeway.session'

@@ -9,12 +9,20 @@ export function Advice({ call }: { call: CallRecord }) {
 }
 
 /** Describes why Gazeway did not make a call. */
-function refusalAdvice({ http_status: status }: CallRecord): ComponentChildren {
-  const keys = <a href={href('settings', { id: 'keys' })}>Settings → Keys</a>
-  if (status === 401) return <>The caller sent no valid key: give it one from {keys}.</>
-  if (status === 402) return <>The caller’s credit or budget is used up: raise it in {keys}, or deposit.</>
-  if (status === 403) return <>The caller’s key does not permit this: see its scopes and models in {keys}.</>
-  return <>The caller makes too many requests: see the limits of its key in {keys}.</>
+function refusalAdvice(call: CallRecord): ComponentChildren {
+  const { http_status: status, caller_id: id } = call
+  const keys = id === null ? <a href={href('keys')}>Keys</a> : <a href={href('keys', { id })}>its page</a>
+  if (call.error?.startsWith('session_') && call.session_id !== null)
+    return (
+      <>
+        Let it go on, or raise it, on the page of{' '}
+        <a href={href('sessions', { id: call.session_id, query: { key: id } })}>its session</a>.
+      </>
+    )
+  if (status === 401) return <>The caller sent no valid key: give it one of {keys}.</>
+  if (status === 402) return <>The caller’s credit or budget is used up: raise it on {keys}, or deposit.</>
+  if (status === 403) return <>The caller’s key does not permit this: see its scopes and models on {keys}.</>
+  return <>The caller makes too many requests: see its limits on {keys}.</>
 }
 
 function failureAdvice({ http_status: status, model, upstream }: CallRecord): ComponentChildren {

@@ -3,6 +3,7 @@ import type { KeyRecord } from '../../../../src/identity/key.ts'
 import { ApiError, api } from '../api.ts'
 import { shortId } from '../format.ts'
 import type { List } from '../paging.ts'
+import { href } from '../router.ts'
 import { session } from '../signed-in.ts'
 import { useLive } from '../use-live.ts'
 
@@ -76,11 +77,19 @@ export function callerOptions(names: Names, chosen: string): { value: string; la
   return [...listed, { value: chosen, label: names.of(chosen) }]
 }
 
-/** Name of a key or wallet, with the id as its title. */
+/** Name of a key or wallet, with the id as its title. The name of a key that may be seen leads to its page. */
 export function Caller({ id, names }: { id: string; names: Names }) {
+  const { id: own, isAdmin } = session.value ?? {}
+  const isShown = id.startsWith('key_') && (isAdmin || id === own)
+  const name = isShown ? <a href={href('keys', { id })}>{names.of(id)}</a> : names.of(id)
   return (
     <span class="caller" title={id}>
-      {names.of(id)}
+      {name}
     </span>
   )
+}
+
+/** Name of the key of a record that may have none. */
+export function KeyLink({ id, names }: { id: string | null; names: Names }) {
+  return id === null || id === '' ? <span class="muted">no key</span> : <Caller id={id} names={names} />
 }

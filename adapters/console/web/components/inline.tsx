@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { duration, moment, relative, timeOf, usd, usdExact } from '../format.ts'
+import { duration, moment, relative, shortId, timeOf, usd, usdExact } from '../format.ts'
 import { now } from '../now.ts'
 import type { Tone } from './layout.tsx'
 
@@ -56,8 +56,8 @@ export function Progress({ value, label, text }: { value: number; label: string;
   )
 }
 
-/** Text with a copy button, such as a ticket. */
-export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+/** Text with a copy button, such as a ticket. @param isShort shows a short form of an id, and copies the whole */
+export function Copy({ text, label = 'Copy', isShort }: { text: string; label?: string; isShort?: boolean }) {
   const [said, setSaid] = useState('')
   const copy = async () => {
     try {
@@ -70,7 +70,7 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
   }
   return (
     <span class="copy">
-      <code>{text}</code>
+      {isShort ? <code title={text}>{shortId(text)}</code> : <code>{text}</code>}
       <button type="button" class="small" onClick={copy}>
         {said || label}
       </button>

@@ -13,6 +13,7 @@ import {
   TextInput,
   useAction,
 } from '../../components/components.ts'
+import { place } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
 const REASONS: Readonly<Record<Explained['by'], string>> = {
@@ -26,8 +27,10 @@ type Candidate = Explained['candidates'][number]
 
 /** Candidates for a model, with a test of each. */
 export function Candidates({ round }: { round: number }) {
-  const [model, setModel] = useState('')
-  const [asked, setAsked] = useState<string | null>(null)
+  // A link to a model's candidates names it.
+  const given = place.value.query.get('model')
+  const [model, setModel] = useState(given ?? '')
+  const [asked, setAsked] = useState<string | null>(given)
   const found = useLive<Explained>(
     // The fragment loads the candidates again after routes are saved.
     asked === null ? null : `/api/candidates?model=${encodeURIComponent(asked)}#${round}`,

@@ -20,7 +20,8 @@ import { COST_FROM } from '../../components/cost-from.ts'
 import { Exact } from '../../components/exact.tsx'
 import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { queryOf } from '../../router.ts'
+import { href, queryOf } from '../../router.ts'
+import { saveAs } from '../../save-as.ts'
 import { session } from '../../signed-in.ts'
 
 /** Filter of receipts: a caller's id, and the first and last day in the reader's zone (`2026-11-21`). Empty for all. */
@@ -80,6 +81,7 @@ export function Receipts(props: {
       label="Receipts, newest first"
       list={page}
       rowKey={({ call_id }) => call_id}
+      addressOf={({ call_id, upstream_call_id }) => href('calls', { id: upstream_call_id ?? call_id })}
       columns={[
         whenColumn('at', 'When'),
         idColumn('call_id', 'Call'),
@@ -140,14 +142,4 @@ function midnight(day: string, later: number): string {
   const at = new Date(`${day}T00:00`)
   at.setDate(at.getDate() + later)
   return Number.isNaN(at.getTime()) ? day : at.toISOString()
-}
-
-/** Saves a file through the browser. */
-function saveAs(name: string, content: Blob): void {
-  const url = URL.createObjectURL(content)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

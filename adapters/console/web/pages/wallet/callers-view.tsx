@@ -7,7 +7,7 @@ import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { EditKeyDialog } from '../settings/edit-key.tsx'
+import { EditKeyDialog } from '../keys/edit-key.tsx'
 import { DepositDialog } from './deposit-dialog.tsx'
 
 /** All keys with their limits and spending. An admin changes limits and makes deposits here. */

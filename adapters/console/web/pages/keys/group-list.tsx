@@ -4,15 +4,11 @@ import { api } from '../../api.ts'
 import { spendColumns } from '../../components/budgets.tsx'
 import { actionsColumn, Confirm, Empty, ListCard, notify, Primary, whenColumn } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
+import { href } from '../../router.ts'
 import { GroupDialog } from './group-dialog.tsx'
 
-/** Groups of keys with shared budgets. */
-export function Groups({ isAdmin }: { isAdmin: boolean }) {
-  if (isAdmin) return <GroupList />
-  return <Empty title="Admin key required" hint="Sign in with an admin key to create, edit and delete groups." />
-}
-
-function GroupList() {
+/** Groups of keys with shared budgets, for admins. */
+export function GroupList() {
   const page = usePage<GroupRecord>('/api/groups', { everyMs: 5000 })
   const [making, setMaking] = useState(false)
   const [editing, setEditing] = useState<GroupRecord | null>(null)
@@ -32,6 +28,7 @@ function GroupList() {
         label="Groups"
         list={page}
         rowKey={({ id }) => id}
+        addressOf={({ id }) => href('keys', { id })}
         empty={
           <Empty title="No groups yet" hint="Keys of a group share its budgets. Each key can also have its own." />
         }

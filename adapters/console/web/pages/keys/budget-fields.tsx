@@ -2,7 +2,7 @@ import type { Period } from '../../../../../src/text/period.ts'
 import { PERIOD_OPTIONS } from '../../components/budgets.tsx'
 import { Button, type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
 import type { BudgetDraft } from './budget-draft.ts'
-import './settings.css'
+import './keys.css'
 
 /**
  * Fields for any number of budgets, one for each period.

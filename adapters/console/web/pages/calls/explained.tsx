@@ -1,0 +1,300 @@
+import type { CallRecord, SkippedCandidate } from '../../../../../src/calls/call-record.ts'
+import { CALL_STATUSES } from '../../../../../src/calls/call-status.ts'
+import type { ExplainedCall } from '../../../../platform/routes/calls-routes.ts'
+import { Advice } from '../../components/advice.tsx'
+import { PartsBar } from '../../components/bars.tsx'
+import { BudgetBars } from '../../components/budget-bars.tsx'
+import { Card, Copy, Facts, Grid, NotLoaded, Page, When } from '../../components/components.ts'
+import { Crumbs } from '../../components/crumbs.tsx'
+import { count, duration, percent, timeOf, usdExact } from '../../format.ts'
+import { href } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import { Content } from './call-content.tsx'
+import { Money } from './call-money.tsx'
+import { MendLink } from './mend-link.tsx'
+import { nobody, Outcome } from './outcome.tsx'
+import './calls.css'
+
+/** Page of a call: the way it took, from its key to the ledger. */
+export function CallPage({ id }: { id: string }) {
+  const live = useLive<ExplainedCall>(`/api/calls/${encodeURIComponent(id)}/explained`, { everyMs: 30_000 })
+  const { data } = live
+  return (
+    <Page
+      title="Call"
+      back={{ label: 'All calls', href: href('calls') }}
+      intro={
+        <Crumbs>
+          {data?.call.session_id && (
+            <a href={href('sessions', { id: data.call.session_id, query: { key: data.call.caller_id } })}>
+              its session
+            </a>
+          )}
+          <Copy text={id} isShort />
+        </Crumbs>
+      }
+    >
+      {data ? <Explained of={data} /> : <NotLoaded of={live} what="the call" />}
+    </Page>
+  )
+}
+
+function Explained({ of }: { of: ExplainedCall }) {
+  const { call, before } = of
+  return (
+    <>
+      <Verdict of={of} />
+      <Grid>
+        <Key of={of} />
+        <Route of={of} />
+        <Candidates of={of} />
+        <Card title="Conversion">
+          <Changes of={call} />
+        </Card>
+        <Waterfall of={of} />
+        <Money of={of} />
+        <Card title="Details">
+          <Details of={call} />
+        </Card>
+      </Grid>
+      <Content key={call.call_id} of={call} before={before} />
+    </>
+  )
+}
+
+const isFault = ({ status }: CallRecord) => ['error', 'refusal'].includes(CALL_STATUSES[status].counts ?? '')
+
+/** Outcome in one sentence, and what to do about a failure. */
+function Verdict({ of: { call, attempts } }: { of: ExplainedCall }) {
+  const at = attempts.findIndex(({ call_id }) => call_id === call.call_id) + 1
+  return (
+    <Card>
+      <Crumbs>
+        <Outcome call={call} />
+        <strong>{verdictOf(call)}</strong>
+        {attempts.length > 1 && (
+          <span class="muted">
+            attempt {at} of {attempts.length}
+          </span>
+        )}
+        <span class="muted">
+          {call.path}, <When at={call.at} />
+        </span>
+      </Crumbs>
+      {call.error !== null && <p>{call.error}</p>}
+      {isFault(call) && (
+        <Crumbs>
+          <Advice call={call} />
+          <MendLink call={call} />
+        </Crumbs>
+      )}
+    </Card>
+  )
+}
+
+function verdictOf({ status, http_status, upstream, model, latency_ms }: CallRecord): string {
+  const took = duration(latency_ms)
+  if (status === 'ok') return `Answered by ${upstream} in ${took}`
+  if (status === 'refused') return 'Refused before it was sent'
+  if (status === 'aborted') return `Left by its client after ${took}`
+  if (status === 'hedged') return 'Another candidate answered first'
+  return `${upstream} ${http_status === null ? 'gave no answer' : `answered ${http_status}`} for ${model ?? 'it'} after ${took}`
+}
+
+function Key({ of: { call, key, group } }: { of: ExplainedCall }) {
+  return (
+    <Card title="Key and budget">
+      {key === null ? (
+        <p>{call.caller_id === null ? nobody(call) : <Copy text={call.caller_id} isShort />}</p>
+      ) : (
+        <>
+          <Facts
+            of={{
+              Key: <a href={href('keys', { id: key.id })}>{key.name}</a>,
+              Group: group && <a href={href('keys', { id: group.id })}>{group.name}</a>,
+              'May use': key.models?.join(', ') ?? 'all models',
+              'Calls a minute': key.limits.requests_per_minute,
+              'Tokens a minute': key.limits.tokens_per_minute && count(key.limits.tokens_per_minute),
+              From: call.address,
+            }}
+          />
+          <p class="hint">Budgets as they are now:</p>
+          <BudgetBars budgets={key.limits.budgets} spend={key.spend} hourlyUsd={null} />
+          {group && group.budgets.length > 0 && (
+            <BudgetBars budgets={group.budgets} spend={group.spend} hourlyUsd={null} />
+          )}
+        </>
+      )}
+    </Card>
+  )
+}
+
+const BY = {
+  route: 'a route matches it',
+  name: 'its name names the upstream',
+  models: 'the first upstream that serves it',
+  default: 'no rule matches it: the default upstream',
+} as const
+
+function Route({ of: { call, route } }: { of: ExplainedCall }) {
+  const asked = call.requested_model ?? 'no model'
+  return (
+    <Card title="Route">
+      <p>
+        Asked for <code>{asked}</code>
+        {call.model !== null && call.model !== asked && (
+          <>
+            , sent as <code>{call.model}</code>
+          </>
+        )}
+        .
+      </p>
+      {route && (
+        <>
+          <p class="hint">As routes are now, {BY[route.by]}:</p>
+          <ol class="plain-list">
+            {route.candidates.map(({ upstream, id, configured }) => (
+              <li key={`${upstream}/${id}`}>
+                {upstream} / {id} {!configured && <span class="bad">has no key</span>}
+              </li>
+            ))}
+          </ol>
+          <a href={href('upstreams', { query: { model: asked } })}>Edit the route</a>
+        </>
+      )}
+    </Card>
+  )
+}
+
+/** Reasons to skip an upstream, in words. */
+const SKIPPED: Readonly<Record<SkippedCandidate['reason'], string>> = {
+  circuit_open: 'circuit breaker open',
+  keys_resting: 'its keys are paused',
+}
+
+/** Candidates in the order in which they were tried or passed over. */
+function Candidates({ of: { call, attempts } }: { of: ExplainedCall }) {
+  return (
+    <Card title="Candidates">
+      <ol class="candidates">
+        {attempts.flatMap((attempt) => [
+          ...attempt.skipped.map(({ upstream, reason }) => (
+            <li key={`${attempt.call_id} ${upstream}`}>
+              <span class="badge neutral">skipped</span>
+              <span>
+                {upstream}: {SKIPPED[reason]}
+              </span>
+              <a href={href('upstreams')}>Try it now</a>
+            </li>
+          )),
+          <li key={attempt.call_id} aria-current={attempt.call_id === call.call_id ? 'true' : undefined}>
+            <Outcome call={attempt} />
+            <span>
+              <a href={href('calls', { id: attempt.call_id })}>
+                {attempt.upstream} / {attempt.model ?? '—'}
+              </a>
+              {attempt.http_status !== null && ` ${attempt.http_status}`}
+              {attempt.error !== null && <div class="muted">{attempt.error}</div>}
+            </span>
+            {isFault(attempt) && <MendLink call={attempt} />}
+          </li>,
+        ])}
+      </ol>
+    </Card>
+  )
+}
+
+/** Changes of the request on its way, and the endpoint that it went to. */
+function Changes({ of: { changed = [], path, kind } }: { of: CallRecord }) {
+  return (
+    <>
+      {changed.length === 0 ? (
+        <p>Nothing was changed but the model’s name.</p>
+      ) : (
+        <p>{count(changed.length)} changed:</p>
+      )}
+      <ul class="plain-list">
+        {changed.map((change) => (
+          <li key={change}>
+            <code>{change}</code>
+          </li>
+        ))}
+      </ul>
+      <p class="hint">
+        Sent to {path}
+        {kind && `, as ${kind}`}.
+      </p>
+    </>
+  )
+}
+
+/** Time of each attempt on one axis: the wait for the first token, then the rest of the answer. */
+function Waterfall({ of: { attempts } }: { of: ExplainedCall }) {
+  const [first] = attempts
+  if (first === undefined) return null
+  const start = timeOf(first.at)
+  const whole = Math.max(...attempts.map(({ at, latency_ms }) => timeOf(at) - start + latency_ms), 1)
+  return (
+    <Card title="Time">
+      <ol class="waterfall">
+        {attempts.map(({ call_id, at, upstream, latency_ms, first_token_ms, status }) => {
+          const before = timeOf(at) - start
+          const wait = first_token_ms ?? latency_ms
+          const words = [
+            before > 0 && `began after ${duration(before)}`,
+            first_token_ms !== null && `first token after ${duration(first_token_ms)}`,
+            first_token_ms !== null && `answer for ${duration(latency_ms - first_token_ms)}`,
+            `${duration(latency_ms)} in all`,
+          ]
+          const parts = [
+            { name: 'before', value: before },
+            { name: status === 'error' ? 'failed' : 'input', value: wait },
+            { name: 'output', value: latency_ms - wait },
+          ]
+          return (
+            <li key={call_id}>
+              <span>{upstream}</span>
+              <PartsBar of={whole} parts={parts} label={words.filter(Boolean).join(', ')} />
+              <span class="figure">{duration(latency_ms)}</span>
+              <span class="hint">{words.filter(Boolean).join(', ')}</span>
+            </li>
+          )
+        })}
+      </ol>
+      <p class="hint">{duration(whole)} from the first attempt to the end</p>
+    </Card>
+  )
+}
+
+/** Tokens of a call that the prompt cache had, and what that saved and missed. */
+function cacheOf({ usage, cache }: CallRecord): string | null {
+  const { cached_tokens = 0, cache_write_tokens = 0, prompt_tokens = 0 } = usage ?? {}
+  const said = [
+    cached_tokens > 0 &&
+      `${count(cached_tokens)} of ${count(prompt_tokens)} tokens (${percent(cached_tokens / prompt_tokens)})`,
+    cache_write_tokens > 0 && `${count(cache_write_tokens)} written`,
+    cache && cache.saved_usd > 0 && `${usdExact(cache.saved_usd)} saved`,
+    cache && cache.missed_tokens > 0 && `${count(cache.missed_tokens)} missed for ${usdExact(cache.missed_usd)}`,
+    cache && cache.changed !== null && `the client changed its ${cache.changed}`,
+  ]
+  return said.filter(Boolean).join(', ') || null
+}
+
+function Details({ of: call }: { of: CallRecord }) {
+  return (
+    <Facts
+      of={{
+        Began: <When at={call.at} />,
+        Provider: `${call.upstream} ${call.path}${call.stream ? ', streamed' : ''}`,
+        'Provider key': call.provider_key && <code>{call.provider_key}</code>,
+        Source: call.surface,
+        Client: [call.client, call.client_version, call.kind && `(${call.kind})`].filter(Boolean).join(' ') || null,
+        Session: call.session_id && (
+          <a href={href('sessions', { id: call.session_id, query: { key: call.caller_id } })}>{call.session_id}</a>
+        ),
+        'Prompt cache': cacheOf(call),
+        Tags: call.tags?.join(', '),
+      }}
+    />
+  )
+}

@@ -1,0 +1,22 @@
+import type { CallRecord } from '../../../../../src/calls/call-record.ts'
+import { CALL_STATUSES } from '../../../../../src/calls/call-status.ts'
+import { Badge } from '../../components/components.ts'
+
+/** Status of a call, and whether it was a fallback. */
+export function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {
+  return (
+    <>
+      <Badge tone={CALL_STATUSES[status].tone}>{status}</Badge>
+      {fallback_from !== null && (
+        <>
+          {' '}
+          <Badge tone="warn">fallback</Badge>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Label of a caller without a known key. */
+export const nobody = ({ status }: CallRecord) =>
+  CALL_STATUSES[status].counts === 'refusal' ? 'unknown key' : 'local tool'

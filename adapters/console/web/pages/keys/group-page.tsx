@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks'
+import type { GroupRecord } from '../../../../../src/identity/group.ts'
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
+import { BudgetBars } from '../../components/budget-bars.tsx'
+import {
+  Button,
+  Card,
+  Copy,
+  DataTable,
+  Empty,
+  Facts,
+  Grid,
+  moneyColumn,
+  NotLoaded,
+  Page,
+  When,
+  whenColumn,
+} from '../../components/components.ts'
+import { Crumbs } from '../../components/crumbs.tsx'
+import { KeyState } from '../../components/key-state.tsx'
+import { usd } from '../../format.ts'
+import type { List } from '../../paging.ts'
+import { href } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import { GroupDialog } from './group-dialog.tsx'
+import { RecentSessions } from './recent.tsx'
+import { StatementButton } from './statement-button.tsx'
+
+/** Page of a group: its budgets, keys, sessions and statement. `?do=edit` opens its form. */
+export function GroupPage({ id, query }: { id: string; query: URLSearchParams }) {
+  const live = useLive<GroupRecord>(`/api/groups/${encodeURIComponent(id)}`, { everyMs: 5000 })
+  const [editing, setEditing] = useState(query.get('do') === 'edit')
+  const group = live.data
+  return (
+    <Page
+      title={group?.name ?? 'Group'}
+      back={{ label: 'Groups', href: href('keys', { id: 'groups' }) }}
+      intro={
+        <Crumbs>
+          <Copy text={id} isShort />
+        </Crumbs>
+      }
+      actions={group && <Button onClick={() => setEditing(true)}>Edit</Button>}
+    >
+      {group ? <Details of={group} /> : <NotLoaded of={live} what="the group" />}
+      <KeysOf id={id} />
+      <RecentSessions query={{ group: id }} />
+      {group && editing && <GroupDialog of={group} onClose={() => setEditing(false)} onSaved={live.reload} />}
+    </Page>
+  )
+}
+
+function Details({ of: group }: { of: GroupRecord }) {
+  return (
+    <Grid>
+      <Card title="Budgets">
+        <BudgetBars budgets={group.budgets} spend={group.spend} hourlyUsd={null} />
+      </Card>
+      <Card title="Money" actions={<StatementButton of={{ group: group.id }} name={group.name} />}>
+        <Facts
+          of={{
+            'This month': usd(group.spend.month_usd),
+            'In total': usd(group.spend.total_usd),
+            Owed: group.debt_usd > 0 && usd(group.debt_usd),
+            'A session': group.limits.session_usd && usd(group.limits.session_usd),
+            Created: <When at={group.created_at} />,
+          }}
+        />
+      </Card>
+    </Grid>
+  )
+}
+
+function KeysOf({ id }: { id: string }) {
+  const live = useLive<List<KeyRecord>>('/api/keys?limit=1000', { everyMs: 10_000 })
+  const rows = (live.data?.items ?? []).filter(({ group }) => group === id)
+  return (
+    <Card title="Keys">
+      <DataTable
+        label="Keys of the group"
+        of={live}
+        rows={rows.map((key) => ({ ...key, month_usd: key.spend.month_usd }))}
+        rowKey={(key) => key.id}
+        addressOf={(key) => href('keys', { id: key.id })}
+        columns={[
+          { key: 'name', label: 'Name' },
+          moneyColumn('month_usd', 'This month'),
+          whenColumn('last_used_at', 'Last used'),
+          { key: 'state', label: 'State', render: (key) => <KeyState of={key} /> },
+        ]}
+        empty={<Empty title="No keys in it" hint="Choose the group in the form of a key." />}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,173 @@
+import { useState } from 'preact/hooks'
+import type { KeyRecord } from '../../../../../src/identity/key.ts'
+import { api } from '../../api.ts'
+import { BudgetBars } from '../../components/budget-bars.tsx'
+import {
+  Button,
+  Card,
+  Confirm,
+  Copy,
+  Empty,
+  Facts,
+  Grid,
+  NotLoaded,
+  notify,
+  Page,
+  When,
+} from '../../components/components.ts'
+import { Crumbs } from '../../components/crumbs.tsx'
+import { KeyState } from '../../components/key-state.tsx'
+import { count, usd } from '../../format.ts'
+import { go, href } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { useGroups } from '../../use-groups.ts'
+import { useLive } from '../../use-live.ts'
+import { Addresses } from './addresses.tsx'
+import { EditKeyDialog } from './edit-key.tsx'
+import { RecentSessions, Refusals } from './recent.tsx'
+import { RotateKeyDialog } from './rotate-key.tsx'
+import { Models, SpendByDay } from './spending.tsx'
+import { StatementButton } from './statement-button.tsx'
+import { useHourly } from './use-hourly.ts'
+
+/** Page of a key: what it may, what it spent, and what it did. `?edit=1` opens its form, `?do=revoke` asks to revoke it. */
+export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
+  const isStored = id.startsWith('key_') && id !== 'key_environment'
+  const live = useLive<KeyRecord>(isStored ? `/api/keys/${encodeURIComponent(id)}` : null, { everyMs: 5000 })
+  const key = live.data
+  const { isAdmin = false } = session.value ?? {}
+  return (
+    <Page
+      title={key?.name ?? 'Key'}
+      {...(isAdmin && { back: { label: 'Keys', href: href('keys') } })}
+      intro={
+        <Crumbs>
+          {key && <KeyState of={key} />}
+          <Copy text={id} isShort />
+        </Crumbs>
+      }
+      actions={key && <Actions of={key} query={query} onChanged={live.reload} />}
+    >
+      {key ? (
+        <Details of={key} />
+      ) : isStored ? (
+        <NotLoaded of={live} what="the key" />
+      ) : (
+        <Empty title="This key is not in the store" hint="It is set by the environment, or is a wallet." />
+      )}
+      <Grid>
+        <SpendByDay id={id} budget={key?.limits.budgets.find(({ per }) => per === 'day')?.usd} />
+        <Models id={id} />
+      </Grid>
+      <RecentSessions query={{ key: id }} />
+      <Refusals id={id} />
+      <Addresses id={id} />
+    </Page>
+  )
+}
+
+function Details({ of: key }: { of: KeyRecord }) {
+  const { limits, spend } = key
+  const hourlyUsd = useHourly(key.id)
+  return (
+    <Grid>
+      <Card title="Budgets">
+        <BudgetBars budgets={limits.budgets} spend={spend} hourlyUsd={hourlyUsd} />
+      </Card>
+      <Card title="What it may">
+        <Facts of={factsOf(key)} />
+        <GroupOf of={key} />
+      </Card>
+      <Card title="Money" actions={<StatementButton of={{ key: key.id }} name={key.name} />}>
+        <Facts
+          of={{
+            'This month': <a href={href('usage', { query: { caller: key.id } })}>{usd(spend.month_usd)}</a>,
+            'In total': usd(spend.total_usd),
+            Owed: key.debt_usd > 0 && usd(key.debt_usd),
+            Presumed: key.presumed_usd > 0 && usd(key.presumed_usd),
+            Receipts: <a href={href('usage', { query: { caller: key.id } })}>all receipts</a>,
+            Ledger: (
+              <a href={href('wallet', { id: 'ledger', query: { caller: session.value?.isAdmin ? key.id : null } })}>
+                all transfers
+              </a>
+            ),
+          }}
+        />
+      </Card>
+    </Grid>
+  )
+}
+
+/** Permissions, limits and times of a key. A limit that is null is omitted. */
+const factsOf = ({ limits, ...key }: KeyRecord) => ({
+  Scopes: key.scopes.join(', '),
+  Models: key.models?.join(', ') ?? 'all',
+  Billing: key.billing,
+  'Calls a minute': limits.requests_per_minute && count(limits.requests_per_minute),
+  'Tokens a minute': limits.tokens_per_minute && count(limits.tokens_per_minute),
+  'At once': limits.concurrent && count(limits.concurrent),
+  'A session': limits.session_usd && usd(limits.session_usd),
+  Credit: limits.credit_limit_usd === null ? null : usd(limits.credit_limit_usd),
+  Wallet: key.wallet && <Copy text={key.wallet} isShort />,
+  Created: <When at={key.created_at} />,
+  'Last used': <When at={key.last_used_at} />,
+  Ends: key.expires_at && <When at={key.expires_at} />,
+  Revoked: key.revoked_at && <When at={key.revoked_at} />,
+})
+
+function GroupOf({ of: { group } }: { of: KeyRecord }) {
+  if (group === null || !session.value?.isAdmin) return null
+  return <GroupLink id={group} />
+}
+
+function GroupLink({ id }: { id: string }) {
+  const groups = useGroups()
+  return (
+    <p class="hint">
+      In the group <a href={href('keys', { id })}>{groups.nameOf(id)}</a>, whose budgets bind it too.
+    </p>
+  )
+}
+
+type Doing = 'edit' | 'rotate' | 'revoke' | null
+
+/** Buttons of an admin for a key that is in force. */
+function Actions({ of: key, query, onChanged }: { of: KeyRecord; query: URLSearchParams; onChanged: () => void }) {
+  const asked = query.get('do')
+  const [doing, setDoing] = useState<Doing>(asked === 'edit' || asked === 'revoke' ? asked : null)
+  if (!session.value?.isAdmin || key.revoked_at !== null) return null
+  const close = () => {
+    setDoing(null)
+    if (asked) go(href('keys', { id: key.id }), true)
+  }
+  const revoke = async () => {
+    await api.delete(`/api/keys/${key.id}`)
+    notify(`Revoked ${key.name}. This page shows what it did.`)
+    onChanged()
+  }
+  return (
+    <>
+      <Button onClick={() => setDoing('edit')}>Edit</Button>
+      <Button onClick={() => setDoing('rotate')}>Rotate</Button>
+      <Button onClick={() => setDoing('revoke')}>Revoke</Button>
+      {doing === 'edit' && <EditKeyDialog of={key} onClose={close} onChanged={onChanged} />}
+      {doing === 'rotate' && <RotateKeyDialog of={key} onClose={close} onRotated={onChanged} />}
+      <Confirm
+        title={`Revoke ${key.name}?`}
+        open={doing === 'revoke'}
+        onClose={close}
+        onConfirm={revoke}
+        action="Revoke and show what it did"
+        body={
+          <>
+            <p>
+              Requests with this key will be refused: at once in this process, within 5 seconds in others. This cannot
+              be undone.
+            </p>
+            {key.id === session.value.id && <p>You are signed in with this key and will be signed out.</p>}
+          </>
+        }
+      />
+    </>
+  )
+}

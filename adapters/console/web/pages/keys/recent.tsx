@@ -1,0 +1,52 @@
+import type { CallRecord } from '../../../../../src/calls/call-record.ts'
+import type { CodingSession } from '../../../../../src/coding-sessions/coding-session.ts'
+import { Advice } from '../../components/advice.tsx'
+import { Empty, ListCard, whenColumn } from '../../components/components.ts'
+import { count } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { href, queryOf } from '../../router.ts'
+import { SESSION_COLUMNS } from '../sessions/session-columns.tsx'
+
+/** Rows of a list that is shown in part. */
+const FEW = { limit: 5, everyMs: 10_000 }
+
+/** Last sessions of a key or group, with a link to all. */
+export function RecentSessions({ query }: { query: { key: string } | { group: string } }) {
+  const page = usePage<CodingSession>(`/api/coding-sessions${queryOf(query)}`, FEW)
+  return (
+    <ListCard<CodingSession>
+      title="Sessions"
+      actions={<a href={href('sessions', { query })}>All {count(page.total)}</a>}
+      label="Last sessions"
+      list={page}
+      rowKey={({ id, key }) => `${id} ${key}`}
+      addressOf={({ id, key }) => href('sessions', { id, query: { key } })}
+      columns={SESSION_COLUMNS}
+      empty={
+        <Empty title="No sessions" hint="Coding agents name their session in each call; gazeway connect sets one up." />
+      }
+    />
+  )
+}
+
+/** Last refused calls of a key, each with what to do. */
+export function Refusals({ id }: { id: string }) {
+  const query = { status: 'refused', caller_id: id }
+  const page = usePage<CallRecord>(`/api/calls${queryOf(query)}`, FEW)
+  return (
+    <ListCard<CallRecord>
+      title="Refusals"
+      actions={<a href={href('calls', { query })}>All {count(page.total)}</a>}
+      label="Last refused calls"
+      list={page}
+      rowKey={({ call_id }) => call_id}
+      addressOf={({ call_id }) => href('calls', { id: call_id })}
+      columns={[
+        whenColumn('at', 'When'),
+        { key: 'error', label: 'Reason', align: 'words' },
+        { key: 'advice', label: 'What to do', align: 'words', render: (call) => <Advice call={call} /> },
+      ]}
+      empty={<Empty title="No call was refused" />}
+    />
+  )
+}

@@ -1,0 +1,86 @@
+import type { CallStats } from '../../../../../src/calls/call-stats.ts'
+import { BarLinks } from '../../components/bars.tsx'
+import { Card, DataTable, Empty, figureColumn, moneyColumn, NotLoaded } from '../../components/components.ts'
+import { count, usd, utcDayOfMonth } from '../../format.ts'
+import { href, queryOf } from '../../router.ts'
+import { timeText } from '../../typed.ts'
+import { useLive } from '../../use-live.ts'
+
+const DAY_MS = 86_400_000
+const DAYS = 30
+
+/** Start of the first UTC day, RFC 3339. */
+const firstDay = () => new Date((Math.floor(Date.now() / DAY_MS) - DAYS + 1) * DAY_MS).toISOString()
+const useStats = (id: string, by: 'day' | 'model') =>
+  useLive<CallStats>(`/api/calls/stats${queryOf({ caller_id: id, group_by: by, from: firstDay() })}`, {
+    everyMs: 10_000,
+  })
+
+/** Spending of a key in the last 30 UTC days. Each day leads to its calls. @param budget of a day, drawn as a line */
+export function SpendByDay({ id, budget }: { id: string; budget: number | undefined }) {
+  const live = useStats(id, 'day')
+  if (live.data === null)
+    return (
+      <Card title="Spend by day">
+        <NotLoaded of={live} what="the days" />
+      </Card>
+    )
+  const { totals, groups } = live.data
+  const first = Date.parse(firstDay())
+  const bars = Array.from({ length: DAYS }, (_, i) => {
+    const start = first + i * DAY_MS
+    const day = new Date(start).toISOString().slice(0, 10)
+    const { upstream_cost_usd: cost = 0, calls = 0 } = groups.find(({ key }) => key === day) ?? {}
+    const query = {
+      caller_id: id,
+      from: timeText(new Date(start).toISOString()),
+      to: timeText(new Date(start + DAY_MS).toISOString()),
+    }
+    return {
+      key: day,
+      label: `${utcDayOfMonth(start)}: ${usd(cost)} in ${count(calls)} calls`,
+      value: cost,
+      href: href('calls', { query }),
+      marked: budget !== undefined && cost >= budget,
+    }
+  })
+  const all = href('calls', { query: { caller_id: id, from: timeText(firstDay()) } })
+  return (
+    <Card title="Spend by day">
+      <p class="hint">
+        {usd(totals.upstream_cost_usd)} in <a href={all}>{count(totals.calls)} calls</a> of 30 days
+        {budget !== undefined && '; the line is the budget of a day'}
+      </p>
+      <BarLinks label="Spend by day" bars={bars} line={budget} />
+    </Card>
+  )
+}
+
+/** Filter of the calls of a model. Those without one were refused. */
+const callsOf = (model: string) => (model === '' ? { status: 'refused' } : { model })
+
+/** Spending of a key by model in the last 30 UTC days. */
+export function Models({ id }: { id: string }) {
+  const live = useStats(id, 'model')
+  const rows = (live.data?.groups ?? []).toSorted((a, b) => b.upstream_cost_usd - a.upstream_cost_usd)
+  return (
+    <Card title="Spend by model">
+      <DataTable<CallStats['groups'][number]>
+        label="Spend by model"
+        of={live}
+        rows={rows}
+        rowKey={({ key }) => key}
+        addressOf={({ key }) =>
+          href('calls', { query: { ...callsOf(key), caller_id: id, from: timeText(firstDay()) } })
+        }
+        columns={[
+          { key: 'key', label: 'Model', render: ({ key }) => key || 'none' },
+          figureColumn('Calls', ({ calls }) => count(calls)),
+          figureColumn('Tokens', ({ total_tokens }) => count(total_tokens)),
+          moneyColumn('upstream_cost_usd', 'Cost'),
+        ]}
+        empty={<Empty title="No calls in 30 days" />}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,196 @@
+import { useState } from 'preact/hooks'
+import type { CallRecord } from '../../../../../src/calls/call-record.ts'
+import type { CodingSessionDetails } from '../../../../../src/coding-sessions/read-session.ts'
+import { api } from '../../api.ts'
+import { BarLinks } from '../../components/bars.tsx'
+import { CacheStat } from '../../components/cache-stat.tsx'
+import { KeyLink, useNames } from '../../components/caller-name.tsx'
+import {
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  Copy,
+  Facts,
+  FormDialog,
+  FormFields,
+  Grid,
+  NotLoaded,
+  notify,
+  Page,
+  Stat,
+  When,
+} from '../../components/components.ts'
+import { Crumbs } from '../../components/crumbs.tsx'
+import { count, usd } from '../../format.ts'
+import { usePage } from '../../paging.ts'
+import { href, queryOf } from '../../router.ts'
+import { session } from '../../signed-in.ts'
+import { amountIn } from '../../typed.ts'
+import { useLive } from '../../use-live.ts'
+import { BrokenCache } from './broken-cache.tsx'
+import { workOf } from './session-columns.tsx'
+import { Turns } from './turns.tsx'
+
+/** Page of a session: its figures, and its calls as a timeline. @param caller key of its calls; null for the only one */
+export function SessionPage({ id, caller }: { id: string; caller: string | null }) {
+  const path = `/api/coding-sessions/${encodeURIComponent(id)}`
+  const live = useLive<CodingSessionDetails>(`${path}${queryOf({ key: caller })}`)
+  const one = live.data
+  const key = one?.key ?? caller ?? ''
+  const calls = usePage<CallRecord>(`/api/calls${queryOf({ session: id, caller_id: key })}`, { limit: 50 })
+  return (
+    <Page
+      title={one ? workOf(one) : 'Session'}
+      back={{ label: 'Sessions', href: href('sessions') }}
+      intro={
+        <Crumbs>
+          {one && <Badge tone={one.state === 'stopped' ? 'warn' : 'good'}>{one.state}</Badge>}
+          <Copy text={id} isShort />
+        </Crumbs>
+      }
+      actions={one && session.value?.isAdmin && <Actions of={one} path={path} onChanged={live.reload} />}
+    >
+      {one ? <Figures of={one} /> : <NotLoaded of={live} what="the session" />}
+      <BrokenCache session={id} caller_id={key} />
+      <Card title="Cost by call">
+        <BarLinks label="Cost by call, the oldest first" bars={calls.items.toReversed().map(barOf)} />
+      </Card>
+      <Turns page={calls} />
+      {one && <Parts of={one} />}
+    </Page>
+  )
+}
+
+const barOf = (call: CallRecord) => ({
+  key: call.call_id,
+  label: `${call.model ?? call.path}: ${call.upstream_cost_usd === null ? 'unknown cost' : usd(call.upstream_cost_usd)}`,
+  value: call.upstream_cost_usd ?? 0,
+  href: href('calls', { id: call.call_id }),
+  marked: (call.cache?.missed_tokens ?? 0) > 0,
+})
+
+function Figures({ of: one }: { of: CodingSessionDetails }) {
+  const names = useNames()
+  const { limits, cache, key, id } = one
+  const rows = href('calls', { query: { session: id, caller_id: key } })
+  return (
+    <Grid of="figures">
+      <Stat
+        label="Cost"
+        value={<a href={rows}>{usd(one.cost_usd)}</a>}
+        hint={limits.session_usd === null ? 'no limit' : `of ${usd(limits.session_usd)}`}
+      />
+      <Stat
+        label="Calls"
+        value={<a href={rows}>{count(one.calls)}</a>}
+        hint={one.turns === null ? undefined : `in ${count(one.turns)} turns`}
+      />
+      <CacheStat of={cache} label="Cache hits" />
+      <Stat
+        label="Errors"
+        tone={one.errors > 0 ? 'bad' : 'neutral'}
+        value={
+          <a href={href('calls', { query: { session: id, caller_id: key, status: 'error' } })}>{count(one.errors)}</a>
+        }
+        hint={`${count(one.refused)} refused, ${count(one.retries)} sent again`}
+      />
+      <Stat
+        label="Key"
+        value={<KeyLink id={key} names={names} />}
+        hint={[one.client.name, one.client.version].filter(Boolean).join(' ') || undefined}
+      />
+    </Grid>
+  )
+}
+
+/** Commits, kinds and models of a session. */
+function Parts({ of: one }: { of: CodingSessionDetails }) {
+  const cost = ({ key, calls, cost_usd }: CodingSessionDetails['by_kind'][number]) => [
+    key || 'none',
+    `${usd(cost_usd)} in ${count(calls)} calls`,
+  ]
+  return (
+    <Grid>
+      <Card title="By model">
+        <Facts of={Object.fromEntries(one.by_model.map(cost))} />
+      </Card>
+      <Card title="By kind">
+        <Facts of={Object.fromEntries(one.by_kind.map(cost))} />
+      </Card>
+      <Card title="Commits">
+        {one.commits.length === 0 && <p class="hint">None known.</p>}
+        <ul class="plain-list">
+          {one.commits.map(({ sha, at, subject, branch }) => (
+            <li key={sha}>
+              <code title={sha}>{sha.slice(0, 8)}</code> {subject} {branch && <span class="muted">{branch}</span>}{' '}
+              <When at={at} />
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </Grid>
+  )
+}
+
+/** Buttons that stop a session, let it go on, and raise its limit. */
+function Actions(props: { of: CodingSessionDetails; path: string; onChanged: () => void }) {
+  const { of: one, path, onChanged } = props
+  const [doing, setDoing] = useState<'stop' | 'raise' | null>(null)
+  const post = async (what: 'stop' | 'resume', said: string, body: object = {}) => {
+    const headers = what === 'resume' ? { 'idempotency-key': crypto.randomUUID() } : undefined
+    await api.post(`${path}/${what}${queryOf({ key: one.key })}`, body, { headers })
+    notify(said)
+    onChanged()
+    setDoing(null)
+  }
+  const stopped = one.state === 'stopped'
+  return (
+    <>
+      <Button onClick={() => setDoing('raise')}>{stopped ? 'Let it go on…' : 'Raise…'}</Button>
+      {!stopped && <Button onClick={() => setDoing('stop')}>Stop</Button>}
+      <Confirm
+        title="Stop this session?"
+        open={doing === 'stop'}
+        onClose={() => setDoing(null)}
+        onConfirm={() => post('stop', 'Stopped the session.')}
+        action="Stop session"
+        body={<p>Its calls end, and new ones are refused: here at once, in other processes within 5 seconds.</p>}
+      />
+      {doing === 'raise' && (
+        <FormDialog
+          title={stopped ? 'Let the session go on' : 'Raise the limit of the session'}
+          action={stopped ? 'Let it go on' : 'Raise'}
+          initial={{ usd: '' }}
+          onSubmit={({ usd: amount }) => {
+            const raised = amountIn(amount)
+            return post(
+              'resume',
+              stopped ? 'The session goes on.' : 'Raised the limit.',
+              raised === null ? {} : { raise_usd: raised },
+            )
+          }}
+          isReady={({ usd: amount }) => stopped || amount.trim() !== ''}
+          onClose={() => setDoing(null)}
+        >
+          {(form) => (
+            <FormFields
+              {...form}
+              fields={[
+                {
+                  name: 'usd',
+                  at: 'raise_usd',
+                  label: 'Add to its budget, in USD',
+                  hint:
+                    one.limits.session_usd === null
+                      ? 'It has no budget of its own.'
+                      : `Now ${usd(one.limits.session_usd)}.`,
+                },
+              ]}
+            />
+          )}
+        </FormDialog>
+      )}
+    </>
+  )
+}

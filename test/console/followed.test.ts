@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { ask } from '../adapters/platform.ts'
+import * as double from '../doubles/upstream.ts'
+import { type ConsoleUnderTest, hasFocus, inspect, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
+
+const CHAT = '/chat/completions'
+const HOSTILE = '<img src=x onerror=alert(1)> "ada"'
+const REPOSITORY = 'github.com/ann/shop'
+
+describe('pages that follow one key, one session, one call', { skip: WITHOUT_BROWSER }, () => {
+  let one: double.UpstreamDouble
+  let two: double.UpstreamDouble
+  let under: ConsoleUnderTest
+  let ada: { id: string; key: string }
+  let bob: { id: string; key: string }
+  let group: string
+
+  before(async () => {
+    one = await double.startUpstream()
+    two = await double.startUpstream()
+    one.on(CHAT, double.json(503, { error: { message: 'overloaded' } }))
+    two.on(CHAT, double.json(200, double.completion('Hello.')))
+    const upstreams = { two: { provider: two.url, api_keys: ['key-of-two-number-1'] } }
+    const routes = [{ model: 'smart', to: ['default', 'two/their-model'] }]
+    under = await startConsole(one.url, { document: { upstreams, routes, audit: { store_content: true } } })
+    const { keys, groups } = under.platform.gateway
+    group = (await groups.create({ name: 'staff', budgets: [{ usd: 50, per: 'week' }] })).id
+    const limits = { credit_limit_usd: 5, budgets: [{ usd: 4, per: 'day' as const }] }
+    const terms = { scopes: ['inference' as const], billing: 'cost' as const, models: ['smart'], limits, group }
+    const made = [await keys.create({ name: HOSTILE, ...terms }), await keys.create({ name: 'bob', ...terms })]
+    const [a, b] = made.map(({ key, record }) => ({ id: record.id, key }))
+    assert.ok(a && b)
+    ada = a
+    bob = b
+    for (const words of ['Say hello.', 'Say goodbye.']) assert.equal(await chat(ada.key, 'smart', words), 200)
+    assert.equal(await chat(bob.key, 'smart', 'Say hello.'), 200)
+    assert.equal(await chat(ada.key, 'another', 'Say hello.'), 403)
+    const facts = { repository: `https://${REPOSITORY}.git`, branch: 'fix/rounding' }
+    const noted = await ask(under.platform, 'POST', '/api/coding-sessions/work/facts', { key: ada.key, body: facts })
+    assert.equal(noted.status, 200)
+    await under.platform.gateway.calls.flush()
+  })
+  after(async () => {
+    under.assertClean()
+    await under.close()
+    await one.close()
+    await two.close()
+  })
+
+  async function chat(key: string, model: string, words: string): Promise<number> {
+    const reply = await fetch(`${under.platform.gatewayUrl}/v1${CHAT}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-gazeway-session': 'work' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: words }] }),
+    })
+    await reply.text()
+    return reply.status
+  }
+  const callsOf = async (id: string, filter: Partial<{ status: CallRecord['status']; address: string }> = {}) =>
+    (await under.platform.gateway.calls.history({ limit: 100, caller_id: id, ...filter })).items
+  /** Opens a link of a page, and counts the rows of the list of calls that it leads to. */
+  async function rowsBehind(page: Page, link: ReturnType<Page['getByRole']>): Promise<number> {
+    await link.click()
+    const table = page.getByRole('table', { name: 'Calls', exact: true })
+    await table.getByRole('row').nth(1).waitFor()
+    const rows = (await table.getByRole('row').count()) - 1
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
+    return rows
+  }
+
+  it('show a key with what it may, spent and did, and each figure leads to its rows', async () => {
+    const page = await under.open('#/keys')
+    await press(page.getByRole('row').filter({ hasText: HOSTILE }).getByRole('link'))
+    await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
+    await page.getByRole('meter', { name: 'Budget per day' }).waitFor()
+    const all = await callsOf(ada.id)
+    const refused = await callsOf(ada.id, { status: 'refused' })
+    assert.equal(refused.length, 1)
+    assert.equal(
+      await rowsBehind(page, page.getByRole('link', { name: `${all.length} calls`, exact: true })),
+      all.length,
+    )
+    const days = page.getByRole('list', { name: 'Spend by day' }).getByRole('link')
+    await days.first().waitFor()
+    assert.equal(await days.count(), 30)
+    assert.equal(await rowsBehind(page, days.last()), all.length)
+    assert.equal(
+      await rowsBehind(page, page.getByRole('link', { name: `All ${refused.length}` }).last()),
+      refused.length,
+    )
+    const [address] = all.flatMap(({ address: from }) => from ?? [])
+    const from = page.getByRole('table', { name: 'Addresses' }).getByRole('link', { name: address ?? 'none' })
+    assert.equal(await rowsBehind(page, from), (await callsOf(ada.id, { address: address ?? '' })).length)
+    await page.getByRole('table', { name: 'Spend by model' }).getByRole('cell', { name: 'their-model' }).waitFor()
+    await page.getByRole('link', { name: 'staff' }).waitFor()
+    await inspect(page, 'key')
+    await page.getByRole('link', { name: 'staff' }).click()
+    await page.getByRole('meter', { name: 'Budget per week' }).waitFor()
+    await page.getByRole('table', { name: 'Keys of the group' }).getByRole('link', { name: 'bob' }).waitFor()
+    await inspect(page, 'group')
+    await page.close()
+  })
+
+  it('save the statement of a key', async () => {
+    const page = await under.open(`#/keys/${ada.id}`)
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: /^Statement of / }).click()
+    assert.match((await saved).suggestedFilename(), /^statement-\d{4}-\d\d\.csv$/)
+    await page.close()
+  })
+
+  it('list sessions by repository and branch, and show one with its calls as a timeline', async () => {
+    const page = await under.open(`#/sessions?repository=${REPOSITORY}`)
+    const table = page.getByRole('table', { name: 'Sessions' })
+    const row = table.getByRole('row').filter({ hasText: 'fix/rounding' })
+    await row.getByRole('link', { name: HOSTILE }).waitFor()
+    assert.equal(await table.getByRole('row').count(), 2)
+    await inspect(page, 'sessions')
+    await press(row.getByRole('link', { name: REPOSITORY }))
+    await page.getByRole('heading', { level: 1, name: `${REPOSITORY} fix/rounding` }).waitFor()
+    const calls = page.getByRole('table', { name: 'Calls of the session, newest first' })
+    await calls.waitFor()
+    const all = await callsOf(ada.id)
+    assert.equal(await calls.getByRole('row').count(), all.length + 1)
+    assert.equal(
+      await page
+        .getByRole('list', { name: /^Cost by call/ })
+        .getByRole('link')
+        .count(),
+      all.length,
+    )
+    await inspect(page, 'session')
+    await page.close()
+  })
+
+  it('stop a session, raise its limit and let it go on', async () => {
+    const page = await under.open(`#/sessions/work?key=${ada.id}`)
+    await press(page.getByRole('button', { name: 'Stop' }))
+    const dialog = page.getByRole('dialog')
+    await hasFocus(dialog.getByRole('button', { name: 'Cancel' }))
+    await press(dialog.getByRole('button', { name: 'Stop session' }))
+    await page.getByRole('button', { name: 'Let it go on…' }).waitFor()
+    assert.equal(await chat(ada.key, 'smart', 'Say hello.'), 402)
+    assert.equal(await chat(bob.key, 'smart', 'Say hello.'), 200)
+    await press(page.getByRole('button', { name: 'Let it go on…' }))
+    await dialog.getByLabel('Add to its budget, in USD').fill('1.5')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    assert.equal(await chat(ada.key, 'smart', 'Say hello.'), 200)
+    const { raised } = (await (
+      await ask(under.platform, 'GET', `/api/coding-sessions/work?key=${ada.id}`, { key: under.platform.admin })
+    ).json()) as { raised: { usd: number } }
+    assert.equal(raised.usd, 1.5)
+    await page.close()
+  })
+
+  it('explain a call: its key, route, candidates, time, price and ledger, and what mends a failure', async () => {
+    const answered = (await callsOf(ada.id, { status: 'ok' }))[0] as CallRecord
+    const page = await under.open(`#/calls/${answered.call_id}`)
+    await page.getByText(/^Answered by .+ in /).waitFor()
+    await page.getByText('attempt 2 of 2').waitFor()
+    await page.getByRole('link', { name: HOSTILE }).waitFor()
+    await page.getByText('a route matches it').waitFor()
+    const usage = page.getByRole('table', { name: 'Usage by kind' })
+    await usage
+      .getByRole('cell', { name: String(answered.usage?.completion_tokens) })
+      .first()
+      .waitFor()
+    await page.locator('section', { hasText: 'Receipt' }).first().waitFor()
+    await inspect(page, 'call')
+    await page.getByRole('button', { name: 'Compare with the call before' }).click()
+    await page.getByText(/Against/).waitFor()
+    await page.getByRole('link', { name: 'Move the route' }).first().waitFor()
+    await page.locator('.candidates').getByRole('link', { name: /smart/ }).click()
+    await page.getByText(/answered 503 for smart/).waitFor()
+    await page.close()
+
+    const [refused] = await callsOf(ada.id, { status: 'refused' })
+    const other = await under.open(`#/calls/${refused?.call_id}`)
+    await other.getByText('Refused before it was sent').waitFor()
+    await inspect(other, 'call-refused')
+    await other.close()
+  })
+
+  it('lead from a refused call to the form of its key that mends it', async () => {
+    const refused = (await callsOf(ada.id, { status: 'refused' })).at(-1)
+    const page = await under.open(`#/calls/${refused?.call_id}`)
+    await page.getByRole('link', { name: 'Change what it may use' }).first().click()
+    const dialog = page.getByRole('dialog', { name: `Edit ${HOSTILE}` })
+    await dialog.getByLabel('Models').fill('smart\nanother')
+    await dialog.getByRole('button', { name: 'Save key' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('smart, another').waitFor()
+    await page.close()
+  })
+
+  it('show a key of inference its own pages alone', async () => {
+    const [theirs] = await callsOf(bob.id)
+    const page = await under.open('', { key: ada.key })
+    await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
+    const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link')
+    assert.deepEqual(await links.allTextContents(), ['Sessions', 'Calls', 'Usage', 'Keys'])
+    assert.equal(await page.getByRole('button', { name: 'Revoke' }).count(), 0)
+    await inspect(page, 'own-key')
+    await page.goto(`${under.platform.url}/#/calls`)
+    const table = page.getByRole('table', { name: 'Calls', exact: true })
+    await table.waitFor()
+    assert.equal((await table.getByRole('row').count()) - 1, Math.min(25, (await callsOf(ada.id)).length))
+    for (const at of [`calls/${theirs?.call_id}`, `keys/${bob.id}`]) {
+      await page.goto(`${under.platform.url}/#/${at}`)
+      await page
+        .getByText(/does not exist, (or )?is not yours/)
+        .first()
+        .waitFor()
+    }
+    await page.goto(`${under.platform.url}/#/settings`)
+    await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
+    await page.close()
+  })
+
+  it('revoke a key, and show what it did', async () => {
+    const page = await under.open(`#/keys/${bob.id}`)
+    await press(page.getByRole('button', { name: 'Revoke' }))
+    await press(page.getByRole('dialog').getByRole('button', { name: 'Revoke and show what it did' }))
+    await page.getByText('revoked', { exact: true }).waitFor()
+    assert.equal(await chat(bob.key, 'smart', 'Say hello.'), 401)
+    await page.getByRole('table', { name: 'Addresses' }).waitFor()
+    await page.getByRole('table', { name: 'Last sessions' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Revoke' }).count(), 0)
+    await page.close()
+  })
+})
