@@ -3512,6 +3512,7 @@ export interface components {
             repository?: string | null;
             policy?: string | null;
             task_id?: string | null;
+            checks?: ("question" | "retype")[];
         };
         ReviewReceipt: {
             /** @constant */
@@ -3545,6 +3546,7 @@ export interface components {
         Review: {
             id: string;
             session_id: string;
+            caller_id: string;
             base: {
                 commit: string;
                 tree: string;
@@ -3564,6 +3566,17 @@ export interface components {
                 path: string;
                 lines: number;
             }[];
+            checks: ({
+                /** @constant */
+                kind: "question";
+                path: string;
+                options: string[];
+            } | {
+                /** @constant */
+                kind: "retype";
+                path: string;
+                line: number;
+            })[];
             receipt: components["schemas"]["ReviewReceipt"] | null;
         };
         ListReviewsReply: {
@@ -3574,6 +3587,7 @@ export interface components {
         ReviewWithParts: {
             id: string;
             session_id: string;
+            caller_id: string;
             base: {
                 commit: string;
                 tree: string;
@@ -3593,6 +3607,17 @@ export interface components {
                 path: string;
                 lines: number;
             }[];
+            checks: ({
+                /** @constant */
+                kind: "question";
+                path: string;
+                options: string[];
+            } | {
+                /** @constant */
+                kind: "retype";
+                path: string;
+                line: number;
+            })[];
             receipt: components["schemas"]["ReviewReceipt"] | null;
             parts: ({
                 /** @constant */
@@ -3619,6 +3644,8 @@ export interface components {
             })[];
             reading: {
                 active_ms: number;
+                /** @enum {string} */
+                level: "none" | "seen" | "plausible" | "present" | "live" | "attested";
                 parts: {
                     digest: string;
                     path: string;
@@ -3670,6 +3697,8 @@ export interface components {
         };
         AddReviewEvidenceReply: {
             active_ms: number;
+            /** @enum {string} */
+            level: "none" | "seen" | "plausible" | "present" | "live" | "attested";
             parts: {
                 digest: string;
                 path: string;
@@ -3700,6 +3729,7 @@ export interface components {
                 text: string;
             }[];
             credential_id?: string;
+            answers?: string[];
         };
         ReviewReceiptInput: {
             /** @constant */
