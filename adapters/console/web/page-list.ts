@@ -16,7 +16,7 @@ export interface PageEntry {
 }
 
 /** All pages, in the groups of the navigation. */
-const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
+export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
   {
     label: 'Now',
     pages: [

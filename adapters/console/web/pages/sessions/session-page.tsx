@@ -49,7 +49,7 @@ export function SessionPage({ id, caller }: { id: string; caller: string | null 
           <Copy text={id} isShort />
         </Crumbs>
       }
-      actions={one && session.value?.isAdmin && <Actions of={one} path={path} onChanged={live.reload} />}
+      actions={one && session.value?.isAdmin && <Actions of={one} onChanged={live.reload} />}
     >
       {one ? <Figures of={one} /> : <NotLoaded of={live} what="the session" />}
       <BrokenCache session={id} caller_id={key} />
@@ -134,12 +134,13 @@ function Parts({ of: one }: { of: CodingSessionDetails }) {
 }
 
 /** Buttons that stop a session, let it go on, and raise its limit. */
-function Actions(props: { of: CodingSessionDetails; path: string; onChanged: () => void }) {
-  const { of: one, path, onChanged } = props
+function Actions(props: { of: CodingSessionDetails; onChanged: () => void }) {
+  const { of: one, onChanged } = props
   const [doing, setDoing] = useState<'stop' | 'raise' | null>(null)
   const post = async (what: 'stop' | 'resume', said: string, body: object = {}) => {
     const headers = what === 'resume' ? { 'idempotency-key': crypto.randomUUID() } : undefined
-    await api.post(`${path}/${what}${queryOf({ key: one.key })}`, body, { headers })
+    const key = new URLSearchParams(one.key === null ? {} : { key: one.key })
+    await api.post(`/api/coding-sessions/${encodeURIComponent(one.id)}/${what}?${key}`, body, { headers })
     notify(said)
     onChanged()
     setDoing(null)
