@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { createGaze, type Gaze } from '../src/gaze/gaze.ts'
 import { endOf } from '../src/gaze/scanpath.ts'
-import type { GazeTensor } from '../src/gaze/tensor.ts'
 import { hunksOf } from '../src/review/hunks.ts'
 import { reaches } from '../src/review/level.ts'
 import { openReceipt } from '../src/review/receipt.ts'
@@ -9,9 +8,12 @@ import { DecideReview, NewReview } from '../src/review/review-record.ts'
 import { createReviews } from '../src/review/reviews.ts'
 import { openStore } from '../src/store/open-store.ts'
 import type { Store } from '../src/store/store.ts'
+import { startPostgres } from '../test/contract/postgres-server.ts'
+import { ATTACKS, type Attack } from '../test/gaze/attacks.ts'
+import { bytesOfRecord } from '../test/gaze/bytes.ts'
 import { humanStream, randomOf } from '../test/gaze/human-stream.ts'
 import { COPIES } from '../test/gaze/near-copies.ts'
-import { fixationsOf, pageOf, readingOf, samplesOf } from '../test/gaze/reader.ts'
+import { honestStream } from '../test/gaze/reader.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Report } from './report.ts'
 
@@ -22,33 +24,22 @@ const REVIEWS = 20
 const KEY = 'key_adversary'
 const TERMS = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 
-/** A reading of one of seven pages, as fixations, and one in five as raw samples. */
-function honestStream(seed: number): GazeTensor[] {
-  const reading = readingOf(pageOf(1 + (seed % 7)), seed, { seconds: 25 })
-  return seed % 5 === 0 ? samplesOf(reading, { hz: 30, seed }) : fixationsOf(reading)
-}
-
 /** Attention that somebody made up, and how often it passes: what each level is worth. */
 export async function section(report: Report): Promise<void> {
   const store = await openStore(`sqlite:${join(temporaryFolder('adversaries'), 'store.db')}`)
   let clock = new Date()
   const gaze = createGaze({ store, config: TERMS, now: () => clock })
-  const passes = async (records: readonly GazeTensor[]) => {
-    clock = new Date(Math.max(...records.map(endOf)))
-    return (await gaze.store({ records: [...records] }, KEY)).attestation.status === 'passed'
+  const passes = async ({ records, key = KEY, sentAt }: Attack) => {
+    clock = sentAt ?? new Date(Math.max(...records.map(endOf)))
+    return (await gaze.store({ records: records.slice(0, 1000) }, key)).attestation.status === 'passed'
   }
-  const add = async (
-    what: string,
-    attempts: number,
-    make: (seed: number) => GazeTensor[],
-    bar?: { atMost: number },
-  ) => {
+  const add = async (what: string, attempts: number, make: (seed: number) => Attack, bar?: { atMost: number }) => {
     let passed = 0
     for (let seed = 1; seed <= attempts; seed++) if (await passes(make(seed))) passed++
     report.add({ what, unit: '%', figure: (100 * passed) / attempts, ...(bar && { bar }) })
   }
   let refused = 0
-  for (let seed = 1; seed <= STREAMS; seed++) if (!(await passes(honestStream(seed)))) refused++
+  for (let seed = 1; seed <= STREAMS; seed++) if (!(await passes({ records: honestStream(seed) }))) refused++
   report.add({
     what: `refused: ${STREAMS} readings by one key`,
     unit: '%',
@@ -56,9 +47,13 @@ export async function section(report: Report): Promise<void> {
     bar: { atMost: 3 },
   })
   for (const [name, copy] of Object.entries(COPIES))
-    await add(`copy: ${name}`, ATTEMPTS, (seed) => copy(honestStream(seed), seed), { atMost: 2 })
-  await add('a random walk with the figures of a person', ATTEMPTS, (seed) => humanStream(seed))
-  await add('a program that simulates a reader', ATTEMPTS, (seed) => honestStream(STREAMS + seed))
+    await add(`copy: ${name}`, ATTEMPTS, (seed) => ({ records: copy(honestStream(seed), seed) }), { atMost: 2 })
+  await add('a random walk with the figures of a person', ATTEMPTS, (seed) => ({ records: humanStream(seed) }))
+  await add('a program that simulates a reader', ATTEMPTS, (seed) => ({ records: honestStream(STREAMS + seed) }))
+  for (const [name, attack] of Object.entries(ATTACKS))
+    await add(`attack: ${name}`, ATTEMPTS, (seed) =>
+      attack(honestStream, seed, (own) => honestStream(2 * STREAMS + own)),
+    )
   await measureReviews(report, store, gaze, {
     now: () => clock,
     wait: (ms) => {
@@ -66,6 +61,24 @@ export async function section(report: Report): Promise<void> {
     },
   })
   await store.close()
+  await measureBytes(report)
+}
+
+/** Bytes that a record takes in the store, with its hashes and indexes. */
+async function measureBytes(report: Report): Promise<void> {
+  const server = await startPostgres()
+  process.once('exit', () => void server.stop())
+  const urls = {
+    SQLite: `sqlite:${join(temporaryFolder('adversaries'), 'bytes.db')}`,
+    PostgreSQL: await server.database(),
+  }
+  for (const [engine, url] of Object.entries(urls)) {
+    const store = await openStore(url)
+    const what = `a gaze record in the store, of 100,000: ${engine}`
+    report.add({ what, unit: 'bytes', figure: await bytesOfRecord(store, 100), bar: { atMost: 300 } })
+    await store.close()
+  }
+  await server.remove()
 }
 
 interface Clock {

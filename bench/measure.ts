@@ -18,7 +18,7 @@ const Bar = z.object({
 /** One figure, usually a median: its unit, the figure of a peer in the same run, and its bar. */
 export const Measure = z.object({
   what: z.string(),
-  unit: z.enum(['ms', 'µs', 'KB', 'MB', 'tokens', 'req/s', 'writes/s', 'streams', '%']),
+  unit: z.enum(['ms', 'µs', 'bytes', 'KB', 'MB', 'tokens', 'req/s', 'writes/s', 'streams', '%']),
   figure: z.number(),
   /** The peer of the ratio. */
   against: Compared.optional(),

@@ -1,8 +1,13 @@
 import { CompiledQuery, sql } from 'kysely'
+import { CHAIN_START } from '../src/gaze/fingerprint.ts'
+import { lockSession } from '../src/gaze/gaze-session.ts'
+import { appendPacks, type NewRecord } from '../src/gaze/packs.ts'
 import { createMemory } from '../src/memory/memory.ts'
 import type { Store } from '../src/store/store.ts'
 import { seedStore } from './seeded-store.ts'
 
+/** Records of one gaze session. */
+const GAZE_SESSION = 20_000
 /** Rows of one statement. */
 const CHUNK = 50_000
 const HOUR = '2024-11-01T00:00:00.000Z'
@@ -29,13 +34,41 @@ export async function seedWaits(store: Store, rows: number): Promise<Seeded> {
   await seedEach(store, rows, SUMS)
   await seedEach(store, rows, RECEIPTS)
   await seedEach(store, rows, USAGE)
-  await seedEach(store, rows, GAZE)
+  await seedGaze(store, rows)
   await seedEach(store, rows, TASKS)
   await seedEach(store, rows, MESSAGES)
   await seedEach(store, rows, TRANSFERS)
   for (const statement of TOTALS) await run(store, statement)
   await sql`analyze`.execute(store.db)
   return { gazeSession: 'gaze-0', chatSession: 'chat-0' }
+}
+
+/** Packs of records a second apart, 20,000 a session, on 4,001 files. */
+async function seedGaze(store: Store, rows: number): Promise<void> {
+  const start = Date.parse('2026-01-01T00:00:00.000Z')
+  for (let from = 0; from < rows; from += GAZE_SESSION) {
+    const session_id = `gaze-${from / GAZE_SESSION}`
+    const all = Math.min(GAZE_SESSION, rows - from)
+    const records = Array.from({ length: all }, (_, i): NewRecord => {
+      const at = new Date(start + (from + i) * 1000).toISOString()
+      const env = { path: `/project/file-${(from + i) % 4001}`, x: (i % 97) / 100, y: (i % 89) / 100 }
+      const tensor = {
+        at,
+        dwell_ms: 180,
+        source: 'eye_tracker',
+        confidence: 0.9,
+        cog: { focus: 0.5, load: 0.4 },
+        env,
+      } as const
+      return { seq: i + 1, tensor, stored_at: at, isBeside: false, isCopied: false, hash: CHAIN_START, shape: null }
+    })
+    await store.write(async (trx) => {
+      const by = { taskId: undefined, callerId: null, chatsOf: undefined }
+      const session = await lockSession(trx, session_id, by, records[0]?.stored_at ?? '')
+      await appendPacks(trx, session, records)
+      await trx.updateTable('gaze_sessions').set({ records: all }).where('session_id', '=', session_id).execute()
+    })
+  }
 }
 
 async function seedEach(store: Store, rows: number, insert: string): Promise<void> {
@@ -69,13 +102,6 @@ const RECEIPTS = `insert into metered_calls (call_id, caller_id, model, at, path
 const USAGE = `insert into metered_usage (caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros)
   select 'key_' || (n / 730), date('2024-11-01', '+' || (n % 730) || ' days'), 'model', 10, 200, 600, 800000`
 
-const GAZE = `insert into gaze_records (id, session_id, seq, task_id, at, stored_at, dwell_ms, source, confidence, x, y, path,
-    tensor, hash, content_hash, shape_hash, tick, copied, caller_id)
-  select 'gaze_' || ${hex}, 'gaze-' || (n / 20000), n % 20000 + 1, null, ${second}, ${second}, 180, 'eye_tracker', 0.9, 0.5,
-    0.5, '/project/file-' || (n % 4001), '{"at":"' || ${second} || '","dwell_ms":180,"source":"eye_tracker","confidence":0.9,' ||
-    '"cog":{"focus":0.5,"load":0.4},"emo":{"valence":0,"arousal":0.2},"env":{"path":"/project/file-' || (n % 4001) ||
-    '","x":0.' || (n % 97) || ',"y":0.' || (n % 89) || '}}', ${hex}, ${hex}, null, n, 0, null`
-
 const TASKS = `insert into tasks (id, title, description, reward_micros, capabilities, status, creator, agent, claimed_by,
     claim_hash, lease_seconds, lease_expires_at, result, gaze_required, depends_on, waiting_on, swarm_id, escrow_id,
     reward_expires_at, created_at, updated_at)
@@ -102,8 +128,6 @@ const TOTALS = [
   `insert into call_sums select 'day_of_caller', substr(start, 1, 10) || 'T00:00:00.000Z', caller_id, '', '', status,
     sum(calls), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(upstream_cost_micros), min(latencies)
     from call_sums where level = 'hour' group by 2, caller_id, status`,
-  `insert into gaze_sessions (session_id, task_id, records, pruned, chain_head, last_place, created_at, updated_at, caller_id)
-    select session_id, null, count(*), 0, '', null, min(at), max(at), null from gaze_records group by session_id`,
   `insert into task_totals (shard, blocked, open, claimed, completed, failed, cancelled, escrow_locked, escrow_released,
       escrow_settled, escrow_expired, escrow_refunded, locked_micros, paid_micros, refunded_micros)
     select 0, 0, 0, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from tasks`,

@@ -36,6 +36,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'existing-store.ts',
     'make-folder.ts',
     'open-store.ts',
+    'packed-rows.ts',
     'packed.ts',
     'page.ts',
     'replace-file.ts',

@@ -5,8 +5,9 @@ import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { type Assessed, type Assessment, Attestation, type AttestationRules, assess } from './attestation.ts'
 import type { GazeSession } from './gaze-session.ts'
 import { greatestLikeness, NEAR_COPY } from './near-copies.ts'
+import { countedTick, type PackedRecord } from './pack.ts'
+import { packsBack } from './packs.ts'
 import { sketchOf } from './sketch.ts'
-import type { GazeSource } from './tensor.ts'
 
 /** Settings of attestations. */
 export interface AttestationTerms extends AttestationRules {
@@ -96,10 +97,8 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
 }
 
 /**
- * Reads the newest among a session's first `upTo` records.
- *
- * Only the columns of the assessment are read: parsing whole tensors would take most of the time. Raw samples are read
- * once a tick, so that a thousand of them span at least 16 s at any sampling rate.
+ * Reads the newest among a session's first `upTo` records. Raw samples are read once a tick, so that a thousand of them
+ * span at least 16 s at any sampling rate.
  */
 async function newestRecords(
   db: Kysely<Schema>,
@@ -107,21 +106,37 @@ async function newestRecords(
   upTo: number,
   limit: number,
 ): Promise<StoredRecord[]> {
-  const rows = await db
-    .selectFrom('gaze_records')
-    .select(['at', 'stored_at', 'dwell_ms', 'source', 'confidence', 'x', 'y', 'copied'])
-    .where('session_id', '=', sessionId)
-    .where('seq', '<=', upTo)
-    .where('tick', 'is not', null)
-    .orderBy('tick', 'desc')
-    .orderBy('at', 'desc')
-    .orderBy('source', 'desc')
-    .limit(limit)
-    .execute()
-  return rows.map(({ x, y, ...row }) => ({
-    ...row,
-    source: row.source as GazeSource,
-    env: x === null || y === null ? {} : { x, y },
-    copied: row.copied === 1,
-  }))
+  let newest: Array<{ tick: number; record: PackedRecord }> = []
+  for await (const pack of packsBack(db, { session_id: sessionId, task_id: null }, { upTo })) {
+    const oldest = newest.length < limit ? undefined : newest.at(-1)
+    if (oldest !== undefined && Date.parse(pack.to_at) < oldest.tick) break
+    for (const record of pack.records) {
+      const tick = countedTick(record)
+      if (tick !== null && record.seq <= upTo) newest.push({ tick, record })
+    }
+    newest = newest.sort(byNewest).slice(0, limit)
+  }
+  return newest.map(({ record: { tensor, stored_at, isCopied } }) => {
+    const { at, dwell_ms, source, confidence = null, env } = tensor
+    const { x, y } = env
+    return {
+      at,
+      stored_at,
+      dwell_ms,
+      source,
+      confidence,
+      env: x === undefined || y === undefined ? {} : { x, y },
+      copied: isCopied,
+    }
+  })
+}
+
+function byNewest(one: { tick: number; record: PackedRecord }, other: { tick: number; record: PackedRecord }): number {
+  const [a, b] = [one.record.tensor, other.record.tensor]
+  return other.tick - one.tick || order(b.at, a.at) || order(b.source, a.source)
+}
+
+function order(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }

@@ -2,10 +2,13 @@ import type { Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
+import { countedTick, PACK_SPAN_MS, type PackedRecord } from './pack.ts'
+import { type PackSession, packsBack, packsForward, rewritePack } from './packs.ts'
+import { sessionPrint } from './prints.ts'
 import { type Sample, scanpaths } from './scanpath.ts'
 import type { GazeSource } from './tensor.ts'
 import { TICK_MS } from './tick.ts'
-import { isSameTrace, type Trace, type TraceStep, tracesOf } from './trace.ts'
+import { isSameTrace, readSteps, type Trace, type TraceStep, tracesOf, writeSteps } from './trace.ts'
 
 /** Records read from before a batch; its first traces may need them. */
 const BEFORE = 400
@@ -27,34 +30,44 @@ type Found = Trace & { source: GazeSource }
  *
  * @param since the earliest time in the batch
  */
-export async function markCopies(trx: Transaction<Schema>, sessionId: string, since: string): Promise<void> {
-  const records = await recordsAround(trx, sessionId, Date.parse(since))
+export async function markCopies(trx: Transaction<Schema>, session: PackSession, since: string): Promise<void> {
+  const { session_id: sessionId } = session
+  const records = await recordsAround(trx, session, Date.parse(since))
   await yieldToEventLoop()
   const traces = scanpaths(records).flatMap((path) =>
     tracesOf(path, Date.parse(since)).map((trace) => ({ ...trace, source: path[0]?.source ?? 'manual' })),
   )
   await claimTraces(trx, sessionId, traces)
   const earlier = await tracesElsewhere(trx, sessionId, traces)
-  for (const { source, start_ms, end_ms } of stretches(copiedOf(traces, earlier)))
-    await trx
-      .updateTable('gaze_records')
-      .set({ copied: 1 })
-      .where('session_id', '=', sessionId)
-      .where('tick', '>', start_ms - TICK_MS)
-      .where('tick', '<', end_ms)
-      .where('source', '=', source)
-      .execute()
+  for (const stretch of stretches(copiedOf(traces, earlier))) await markStretch(trx, session, stretch)
+}
+
+async function markStretch(
+  trx: Transaction<Schema>,
+  session: PackSession,
+  { source, start_ms, end_ms }: Pick<Found, 'source' | 'start_ms' | 'end_ms'>,
+): Promise<void> {
+  const isInside = (record: PackedRecord) => {
+    const tick = countedTick(record)
+    return record.tensor.source === source && tick !== null && tick > start_ms - TICK_MS && tick < end_ms
+  }
+  const range = { from: new Date(start_ms - TICK_MS).toISOString(), to: new Date(end_ms + TICK_MS).toISOString() }
+  for await (const pack of packsBack(trx, session, range)) {
+    if (!pack.records.some((record) => !record.isCopied && isInside(record))) continue
+    const records = pack.records.map((record) => (isInside(record) ? { ...record, isCopied: true } : record))
+    await rewritePack(trx, { ...pack, records })
+  }
 }
 
 /** Selects the traces that another session has, if that session has at least one more of them. */
-function copiedOf<T extends Trace>(traces: readonly T[], earlier: ReadonlyMap<string, Original>): T[] {
-  const shared = new Map<string, number>()
+function copiedOf<T extends Trace>(traces: readonly T[], earlier: ReadonlyMap<number, Original>): T[] {
+  const shared = new Map<number, number>()
   const found = traces.map((trace) => {
     const hash = [trace.hash, ...trace.otherHashes].find((print) => {
       const original = earlier.get(print)
       return original !== undefined && isSameTrace(trace.steps, original.steps)
     })
-    const origin = hash === undefined ? undefined : earlier.get(hash)?.session_id
+    const origin = hash === undefined ? undefined : earlier.get(hash)?.session
     if (origin !== undefined) shared.set(origin, (shared.get(origin) ?? 0) + 1)
     return { trace, origin }
   })
@@ -63,29 +76,49 @@ function copiedOf<T extends Trace>(traces: readonly T[], earlier: ReadonlyMap<st
     .map(({ trace }) => trace)
 }
 
-async function recordsAround(trx: Transaction<Schema>, sessionId: string, sinceMs: number): Promise<Sample[]> {
-  const records = trx
-    .selectFrom('gaze_records')
-    .select(['at', 'dwell_ms', 'source', 'x', 'y'])
-    .where('session_id', '=', sessionId)
+/** Reads the counted records of a session before and after a time, as many as traces may need. */
+async function recordsAround(trx: Transaction<Schema>, session: PackSession, sinceMs: number): Promise<Sample[]> {
   const from = sinceMs - (sinceMs % TICK_MS)
-  const before = await records.where('tick', '<', from).orderBy('tick', 'desc').limit(BEFORE).execute()
-  const after = await records.where('tick', '>=', from).orderBy('tick').limit(FROM).execute()
-  return [...before, ...after].map(({ x, y, source, ...row }) => ({
-    ...row,
-    source: source as GazeSource,
-    env: x === null || y === null ? {} : { x, y },
-  }))
+  const at = new Date(from).toISOString()
+  let [before, after]: [Counted[], Counted[]] = [[], []]
+  for await (const { records, to_at } of packsBack(trx, session, { to: at })) {
+    const earliest = before.length < BEFORE ? undefined : before[0]
+    if (earliest !== undefined && Date.parse(to_at) < earliest.tick) break
+    const counted = records.flatMap(toCounted).filter(({ tick }) => tick < from)
+    before = [...counted, ...before].sort(byTick).slice(-BEFORE)
+  }
+  for await (const { records, to_at } of packsForward(trx, session, at)) {
+    const latest = after.length < FROM ? undefined : after.at(-1)
+    if (latest !== undefined && Date.parse(to_at) - PACK_SPAN_MS > latest.tick) break
+    const counted = records.flatMap(toCounted).filter(({ tick }) => tick >= from)
+    after = [...after, ...counted].sort(byTick).slice(0, FROM)
+  }
+  return [...before, ...after].map(({ sample }) => sample)
+}
+
+interface Counted {
+  tick: number
+  sample: Sample
+}
+
+const byTick = (one: Counted, other: Counted): number => one.tick - other.tick
+
+function toCounted(record: PackedRecord): Counted[] {
+  const tick = countedTick(record)
+  if (tick === null) return []
+  const { at, dwell_ms, source, env } = record.tensor
+  const { x, y } = env
+  return [{ tick, sample: { at, dwell_ms, source, env: x === undefined || y === undefined ? {} : { x, y } } }]
 }
 
 /** Stores traces as this session's, unless their hash is already stored. */
 async function claimTraces(trx: Transaction<Schema>, sessionId: string, traces: readonly Trace[]): Promise<void> {
   const byHash = new Map(traces.map((trace) => [trace.hash, trace]))
+  const session = sessionPrint(sessionId)
   // Sorted, so that two sessions never deadlock.
-  const rows = [...byHash.keys()]
-    .sort()
-    .flatMap((hash) => byHash.get(hash) ?? [])
-    .map((trace) => toRow(sessionId, trace))
+  const rows = [...byHash.values()]
+    .sort((one, other) => one.hash - other.hash)
+    .map(({ hash, start_ms, steps }) => ({ hash, session, hour: traceHour(start_ms), steps: writeSteps(steps) }))
   await runBuiltRows(trx, 'claim gaze traces', rows, (part) =>
     trx
       .insertInto('gaze_traces')
@@ -95,9 +128,12 @@ async function claimTraces(trx: Transaction<Schema>, sessionId: string, traces: 
   )
 }
 
-/** A trace that another session has stored before. */
+/** The hour of a time in Unix ms, counted from 1970. */
+export const traceHour = (ms: number): number => Math.floor(ms / 3_600_000)
+
+/** A trace that another session has stored before, and the number of that session. */
 interface Original {
-  session_id: string
+  session: number
   steps: TraceStep[]
 }
 
@@ -106,24 +142,19 @@ async function tracesElsewhere(
   trx: Transaction<Schema>,
   sessionId: string,
   traces: readonly Trace[],
-): Promise<Map<string, Original>> {
+): Promise<Map<number, Original>> {
   const hashes = [...new Set(traces.flatMap(({ hash, otherHashes }) => [hash, ...otherHashes]))]
-  const earlier = new Map<string, Original>()
+  const earlier = new Map<number, Original>()
   for (let i = 0; i < hashes.length; i += CHUNK) {
     const elsewhere = await trx
       .selectFrom('gaze_traces')
-      .select(['hash', 'session_id', 'steps'])
+      .select(['hash', 'session', 'steps'])
       .where('hash', 'in', hashes.slice(i, i + CHUNK))
-      .where('session_id', '<>', sessionId)
+      .where('session', '<>', sessionPrint(sessionId))
       .execute()
-    for (const { hash, session_id, steps } of elsewhere)
-      earlier.set(hash, { session_id, steps: JSON.parse(steps) as TraceStep[] })
+    for (const { hash, session, steps } of elsewhere) earlier.set(hash, { session, steps: readSteps(steps) })
   }
   return earlier
-}
-
-function toRow(session_id: string, { hash, start_ms, steps }: Trace) {
-  return { hash, session_id, at: new Date(start_ms).toISOString(), steps: JSON.stringify(steps) }
 }
 
 /** Merges traces into stretches of time: neighbours share all but one of their rests. */

@@ -5,8 +5,8 @@ import type { GazeRecord, GazeTensor } from './tensor.ts'
 export const CHAIN_START = '0'.repeat(64)
 /** Neighbouring records per shape. With coarse measurements, shorter shapes match by chance. */
 export const SHAPE_RECORDS = 4
-/** Hexadecimal digits of a content or shape hash: 64 bits. Fewer than five chance matches have no effect. */
-const PRINT_DIGITS = 16
+/** Hexadecimal digits of a content or shape hash: 52 bits, exact in a number. Fewer than five chance matches have no effect. */
+const PRINT_DIGITS = 13
 
 /** Serialises a value as JSON with sorted keys and no spaces: equal values give equal text (the idea of RFC 8785). */
 export function canonicalJson(value: unknown): string {
@@ -54,12 +54,30 @@ export function verifyChain(records: readonly GazeRecord[], previous: string = C
 }
 
 /**
- * Computes a 64-bit hash over a tensor, its time included. Equal for the same measurement in two sessions.
+ * Computes a 52-bit hash over a tensor, its time included. Equal for the same measurement in two sessions.
  *
  * @param tensor canonical JSON, from `canonicalJson`
  */
-export function contentHash(tensor: string): string {
-  return sha256(tensor).slice(0, PRINT_DIGITS)
+export function contentHash(tensor: string): number {
+  return printOf(tensor)
+}
+
+/** The first 52 bits of the SHA-256 of a text, as a number: 0 to 2^52 − 1. */
+export const printOf = (text: string): number => Number.parseInt(sha256(text).slice(0, PRINT_DIGITS), 16)
+
+/**
+ * Derives the id of a record in the form of a UUIDv7 (RFC 9562 section 5.7), so that it needs no room in the store: its
+ * time is that of the arrival, the rest a hash of the record and its place.
+ *
+ * @param tensor canonical JSON, from `canonicalJson`
+ */
+export function recordId(
+  { session_id, seq, stored_at }: { session_id: string; seq: number; stored_at: string },
+  tensor: string,
+): string {
+  const time = Date.parse(stored_at).toString(16).padStart(12, '0')
+  const hash = sha256(`${canonicalJson({ seq, session_id })}${tensor}`)
+  return `gaze_${time}7${hash.slice(0, 3)}8${hash.slice(3, 18)}`
 }
 
 /** One step of a shape: start of a record in Unix ms, and its dwell, channels and position as JSON. */
@@ -84,20 +102,20 @@ export const shapeStep = ({ at, source, dwell_ms, cog, emo, env }: GazeTensor): 
 })
 
 /**
- * Computes a 64-bit hash of each step together with the `SHAPE_RECORDS` − 1 steps before it (shingles, as in Broder
+ * Computes a 52-bit hash of each step together with the `SHAPE_RECORDS` − 1 steps before it (shingles, as in Broder
  * 1997). The hash covers dwell, channels, position and relative time. The same sequence at another time has the same
  * hashes.
  *
  * @param steps in order of time
  * @returns one hash per step; null for the first `SHAPE_RECORDS` − 1
  */
-export function shapeHashes(steps: readonly ShapeStep[]): Array<string | null> {
+export function shapeHashes(steps: readonly ShapeStep[]): Array<number | null> {
   return steps.map((_, last) => {
     const first = last - SHAPE_RECORDS + 1
     if (first < 0) return null
     const shape = steps.slice(first, last + 1)
     const start = shape[0]?.ms ?? 0
-    return sha256(`${shape.map(({ measured }) => measured)}${shape.map(({ ms }) => ms - start)}`).slice(0, PRINT_DIGITS)
+    return printOf(`${shape.map(({ measured }) => measured)}${shape.map(({ ms }) => ms - start)}`)
   })
 }
 

@@ -20,6 +20,8 @@ import { type AttestationQuery, findSession, lockSession } from './gaze-session.
 import { type GazeSessionQuery, type GazeSessionSummary, listGazeSessions } from './gaze-sessions.ts'
 import { appendRecords } from './ingest.ts'
 import { NO_NARRATIVE, narrate } from './narrate.ts'
+import type { PackedRecord } from './pack.ts'
+import { packsInOrder } from './packs.ts'
 import { gazeSweeps } from './prune.ts'
 import { readyRecords } from './ready-record.ts'
 import { type GazeRecord, SentTensor } from './tensor.ts'
@@ -113,6 +115,8 @@ export interface Gaze {
    * Reads a session's creator (null: a tool on this machine) and its valid attestation. Null for an unknown session.
    */
   session(sessionId: string): Promise<{ caller_id: string | null; attestation: Attestation | null } | null>
+  /** Reads the oldest records of a session with their times of arrival, in the order of arrival, at most `limit`. */
+  arrived(sessionId: string, limit: number): Promise<PackedRecord[]>
   /** Sums the attention in a project by place, the latest seen first. */
   dwell(query: DwellQuery): Promise<PlaceDwell[]>
   /** Decides whether attestations prove attention to tasks. */
@@ -141,7 +145,7 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
         const by = { taskId: input.task_id, callerId: callerId ?? null, chatsOf }
         const locked = await lockSession(trx, sessionId, by, at.toISOString())
         const { session, stored, since } = await appendRecords(trx, locked, batch, root, at)
-        if (since !== null) await markCopies(trx, sessionId, since)
+        if (since !== null) await markCopies(trx, session, since)
         const attestation = await issueAttestation(trx, session, config, at)
         const made = { session_id: sessionId, stored, duplicates: input.records.length - stored, attestation }
         await keep?.(trx, made)
@@ -170,6 +174,14 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
       const session = await known.executeTakeFirst()
       if (session === undefined) return null
       return { ...session, attestation: await latestAttestation(store.db, sessionId, now()) }
+    },
+    async arrived(session_id, limit) {
+      const arrived: PackedRecord[] = []
+      for await (const { records } of packsInOrder(store.db, { session_id, task_id: null })) {
+        arrived.push(...records)
+        if (arrived.length >= limit) break
+      }
+      return arrived.slice(0, limit)
     },
     dwell: (query) => readDwell(store.db, query, latestPresent(now())),
     verifier: createGazeVerifier(config),

@@ -1,39 +1,40 @@
-import { type Selectable, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-import type { GazeRecordRow } from '../store/tables/gaze-tables.ts'
+import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
+import { traceHour } from './copies.ts'
+import { canonicalJson, contentHash } from './fingerprint.ts'
+import { shapesOf, unpackBody } from './pack.ts'
+import { deletePack } from './packs.ts'
+import { deletePrints } from './prints.ts'
 
 const DAY_MS = 86_400_000
 /** Interval of the sweep in milliseconds. */
 const EVERY_MS = 600_000
 
-type Pruned = Pick<Selectable<GazeRecordRow>, 'id' | 'session_id' | 'content_hash' | 'shape_hash'>
+/** Packs that are read at a time. */
+const AT_ONCE = 4
 
 /**
- * Deletes the oldest gaze records before `before`, with their hashes. Also deletes old traces and old hours of
- * attention by place. Sessions and attestations stay, as they hold no gaze.
+ * Deletes gaze records before `before`, with their hashes: packs whose last record is older. Also deletes old traces and
+ * old hours of attention by place. Sessions and attestations stay, as they hold no gaze.
  *
  * @param before RFC 3339 UTC
- * @param limit most rows to delete of each kind: records, traces, hours
+ * @param limit number of rows of each kind after which it stops: records, traces, hours
  * @returns the largest number of deleted rows among these kinds
  */
 export function pruneGaze(store: Store, before: string, limit: number): Promise<number> {
   return store.write(async (trx) => {
-    const records = await trx
-      .selectFrom('gaze_records')
-      .select(['id', 'session_id', 'content_hash', 'shape_hash'])
-      .where('at', '<', before)
-      .orderBy('at')
-      .orderBy('id')
-      .limit(limit)
-      .forUpdate()
-      .skipLocked()
-      .execute()
-    if (records.length > 0) await deleteRecords(trx, records)
+    let records = 0
+    while (records < limit) {
+      const deleted = await deletePacks(trx, before)
+      records += deleted
+      if (deleted === 0) break
+    }
     const traces = await pruneTraces(trx, before, limit)
-    return Math.max(records.length, traces, await pruneDwell(trx, before, limit))
+    return Math.max(records, traces, await pruneDwell(trx, before, limit))
   })
 }
 
@@ -53,36 +54,48 @@ export const gazeSweeps = (store: Store, now: () => Date, retentionDays: () => n
   },
 ]
 
-/** Deletes records. Sessions are updated first and in sorted order, as when records are stored, to avoid deadlocks. */
-async function deleteRecords(trx: Transaction<Schema>, records: readonly Pruned[]): Promise<void> {
-  const sessions = [...new Set(records.map((record) => record.session_id))]
-    .sort()
-    .map((session) => ({ session, own: records.filter((record) => record.session_id === session) }))
-  for (const { session, own } of sessions)
+/**
+ * Deletes the oldest packs. Sessions are updated first and in sorted order, as when records are stored, to avoid deadlocks.
+ *
+ * @returns the number of their records
+ */
+async function deletePacks(trx: Transaction<Schema>, before: string): Promise<number> {
+  const old = await trx
+    .selectFrom('gaze_packs')
+    .select(['session_id', 'first_seq', 'body'])
+    .where('to_at', '<', before)
+    .orderBy('to_at')
+    .limit(AT_ONCE)
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  const packs = old
+    .map(({ body, ...of }) => ({ ...of, pack: unpackBody(body, { session_id: of.session_id, task_id: null }) }))
+    .sort((one, other) => (one.session_id < other.session_id ? -1 : 1))
+  for (const { session_id, pack } of packs)
     await trx
       .updateTable('gaze_sessions')
-      .set({ pruned: sql<number>`pruned + ${own.length}` })
-      .where('session_id', '=', session)
+      .set({ pruned: sql<number>`pruned + ${pack.records.length}` })
+      .where('session_id', '=', session_id)
       .execute()
-  for (const { session, own } of sessions) {
-    const hashes = own
-      .flatMap(({ content_hash, shape_hash }) => [content_hash, shape_hash])
-      .filter((hash) => hash !== null)
-    await trx.deleteFrom('gaze_prints').where('hash', 'in', hashes).where('session_id', '=', session).execute()
+  for (const { session_id, first_seq, pack } of packs) {
+    await yieldToEventLoop()
+    const shapes = shapesOf(pack)
+    const prints = pack.records.map(({ tensor }, i) => ({
+      content: contentHash(canonicalJson(tensor)),
+      shape: shapes[i] ?? null,
+    }))
+    await deletePrints(trx, session_id, prints)
+    await deletePack(trx, { session_id, first_seq })
   }
-  await trx
-    .deleteFrom('gaze_records')
-    .where(
-      'id',
-      'in',
-      records.map((record) => record.id),
-    )
-    .execute()
+  return packs.reduce((sum, { pack }) => sum + pack.records.length, 0)
 }
 
 async function pruneTraces(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from gaze_traces where hash in
-    (select hash from gaze_traces where at < ${before} order by at limit ${limit})`.execute(trx)
+    (select hash from gaze_traces where hour < ${traceHour(Date.parse(before))} order by hour limit ${limit})`.execute(
+    trx,
+  )
   return Number(numAffectedRows ?? 0)
 }
 

@@ -1,14 +1,14 @@
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { canonicalJson, contentHash, type ShapeStep, shapeStep } from './fingerprint.ts'
 import { inOrder } from './scanpath.ts'
-import type { GazeTensor } from './tensor.ts'
+import { type GazeTensor, readTensor } from './tensor.ts'
 
 /** A tensor with the values that are computed from it alone. */
 export interface ReadyRecord {
   tensor: GazeTensor
   /** Canonical JSON, from `canonicalJson`. */
   json: string
-  content: string
+  content: number
   step: ShapeStep
 }
 
@@ -29,7 +29,9 @@ export async function readyRecords(tensors: readonly GazeTensor[]): Promise<Read
   for (const tensor of inOrder([...fresh.values()])) {
     await yieldToEventLoop()
     const json = canonicalJson(tensor)
-    ready.push({ tensor, json, content: contentHash(json), step: shapeStep(tensor) })
+    // A plain copy: nothing of what was sent is read again in the transaction.
+    const copy = readTensor(json)
+    ready.push({ tensor: copy, json, content: contentHash(json), step: shapeStep(copy) })
   }
   return ready
 }

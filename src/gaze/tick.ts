@@ -1,5 +1,3 @@
-import type { Transaction } from 'kysely'
-import type { Schema } from '../store/schema.ts'
 import type { GazeTensor } from './tensor.ts'
 
 /**
@@ -7,56 +5,35 @@ import type { GazeTensor } from './tensor.ts'
  * fixations of 100 ms, and few enough that a bounded number of records spans many seconds.
  */
 export const TICK_MS = 16
-/** Ticks per query. */
-const CHUNK = 250
 
 type Timed = Pick<GazeTensor, 'at' | 'dwell_ms' | 'source'>
 
 /**
- * Assigns each record its tick, in Unix ms. The tick of a dwell is its start; that of a raw sample is its time rounded
- * down to `TICK_MS`. Null for a raw sample whose tick is taken by another of its source, in the session or in the
- * batch.
+ * Finds the records that count: all dwells, and one raw sample of each source a tick.
  *
  * @param records in order of time
+ * @param taken ticks of the session's stored raw samples, from `rawTick`; those of the records are added
  */
-export async function takeTicks(
-  trx: Transaction<Schema>,
-  sessionId: string,
-  records: readonly Timed[],
-): Promise<Array<number | null>> {
-  const ticks = records.map(tickOf)
-  const taken = await takenTicks(trx, sessionId, [...new Set(ticks.filter((_, i) => isRaw(records[i])))])
-  return records.map((record, i) => {
-    const tick = ticks[i] ?? 0
-    if (!isRaw(record)) return tick
-    const key = `${record.source} ${tick}`
-    if (taken.has(key)) return null
-    taken.add(key)
-    return tick
+export function countedOf(records: readonly Timed[], taken: Set<string>): boolean[] {
+  return records.map((record) => {
+    const tick = rawTick(record)
+    if (tick === null) return true
+    const isFree = !taken.has(tick)
+    taken.add(tick)
+    return isFree
   })
 }
 
-/** Tells whether a record is a raw sample, shorter than a tick. */
-function isRaw(record: Timed | undefined): boolean {
-  return record !== undefined && record.dwell_ms < TICK_MS
-}
+/** Source and tick of a raw sample; null for a dwell. */
+export const rawTick = (record: Timed): string | null => (isRaw(record) ? `${record.source} ${tickOf(record)}` : null)
 
-function tickOf(record: Timed): number {
+/** The time by which a record is assessed, in Unix ms: the start of a dwell, or that of a raw sample rounded down to `TICK_MS`. */
+export function tickOf(record: Timed): number {
   const at = Date.parse(record.at)
   return isRaw(record) ? at - (at % TICK_MS) : at
 }
 
-async function takenTicks(trx: Transaction<Schema>, sessionId: string, ticks: readonly number[]): Promise<Set<string>> {
-  const taken = new Set<string>()
-  for (let i = 0; i < ticks.length; i += CHUNK) {
-    const rows = await trx
-      .selectFrom('gaze_records')
-      .select(['source', 'tick'])
-      .where('session_id', '=', sessionId)
-      .where('tick', 'in', ticks.slice(i, i + CHUNK))
-      .where('dwell_ms', '<', TICK_MS)
-      .execute()
-    for (const { source, tick } of rows) taken.add(`${source} ${tick}`)
-  }
-  return taken
+/** Tells whether a record is a raw sample, shorter than a tick. */
+function isRaw(record: Timed): boolean {
+  return record.dwell_ms < TICK_MS
 }

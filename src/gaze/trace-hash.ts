@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { printOf } from './fingerprint.ts'
 import type { Fixation } from './fixations.ts'
 
 /** Cells of a hash on each axis of the screen. */
@@ -11,15 +11,12 @@ const LEAST_DIFFERENT = 4
 const NEAR_AN_EDGE = 0.15
 /** Maximum number of values of one trace that are searched on both sides of an edge. */
 const MAX_EDGES = 2
-/** Hexadecimal digits of a hash: 64 bits. */
-const HASH_DIGITS = 16
-
 /** Hashes that index a trace, so that copies of it are found. */
 export interface TraceHashes {
   /** Equal for most copies of a trace, and for few others. */
-  hash: string
+  hash: number
   /** Hashes of copies in which values near an edge fall beyond it. */
-  otherHashes: readonly string[]
+  otherHashes: readonly number[]
 }
 
 /**
@@ -72,9 +69,4 @@ function beyondEdges(values: readonly number[]): number[][] {
   return choices.slice(1)
 }
 
-function hashOf(bins: readonly number[]): string {
-  return createHash('sha256')
-    .update(`trace ${bins.join(' ')}`)
-    .digest('hex')
-    .slice(0, HASH_DIGITS)
-}
+const hashOf = (bins: readonly number[]): number => printOf(`trace ${bins.join(' ')}`)

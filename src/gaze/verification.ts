@@ -4,7 +4,9 @@ import type { AttestationRow } from '../store/tables/gaze-tables.ts'
 import { type AttestationTerms, assessAgain, coveredRecords, type StoredRecord } from './attest.ts'
 import { Attestation, assess } from './attestation.ts'
 import { type Evidence, isOfItsTime } from './evidence.ts'
-import { CHAIN_START, chainHash } from './fingerprint.ts'
+import { CHAIN_START } from './fingerprint.ts'
+import { isUnbroken, type Pack, type PackedRecord, recordsOf } from './pack.ts'
+import { packsBySeq } from './packs.ts'
 
 /** Newest covered records whose hash chain is recomputed. Bounds the work. */
 const CHECKED_RECORDS = 1000
@@ -198,27 +200,30 @@ async function isOfItsChain(
 ): Promise<boolean> {
   const session = await db
     .selectFrom('gaze_sessions')
-    .select('pruned')
+    .select(['session_id', 'task_id', 'pruned'])
     .where('session_id', '=', session_id)
     .executeTakeFirst()
-  const rows = await db
-    .selectFrom('gaze_records')
-    .select(['id', 'session_id', 'task_id', 'seq', 'tensor', 'hash'])
-    .where('session_id', '=', session_id)
-    .where('seq', '<=', records)
-    .orderBy('seq', 'desc')
-    .limit(CHECKED_RECORDS + 1)
-    .execute()
-  const [newest] = rows
-  if (session === undefined || newest?.seq !== records) return false
-  if (newest.hash !== chain_head || newest.task_id !== task_id) return false
-  let missing = 0
-  for (const [i, row] of rows.entries()) {
-    const before = row.seq === 1 ? { seq: 0, hash: CHAIN_START } : rows[i + 1]
-    // The record before the oldest one read is outside the checked range.
-    if (before === undefined) break
-    missing += row.seq - before.seq - 1
-    if (before.seq === row.seq - 1 && chainHash(before.hash, row, row.tensor) !== row.hash) return false
+  if (session === undefined || session.task_id !== task_id) return false
+  let [missing, checked] = [0, 0]
+  let later: Pack | null = null
+  for await (const pack of packsBySeq(db, session, records)) {
+    const [first, last] = [pack.records[0] as PackedRecord, pack.records.at(-1) as PackedRecord]
+    if (later === null && hashAt(pack, records) !== chain_head) return false
+    if (later !== null) {
+      const gap = (later.records[0] as PackedRecord).seq - last.seq - 1
+      if (gap < 0 || !isUnbroken(later, gap === 0 ? pack.head : null)) return false
+      missing += gap
+    }
+    later = pack
+    checked += last.seq - first.seq + 1
+    // The records before the oldest one read are outside the checked range.
+    if (checked > CHECKED_RECORDS) return isUnbroken(pack, null) && missing <= session.pruned
   }
-  return missing <= session.pruned
+  if (later === null) return false
+  const before = (later.records[0] as PackedRecord).seq - 1
+  return isUnbroken(later, before === 0 ? CHAIN_START : null) && missing + before <= session.pruned
 }
+
+/** Hash of the record at a position; null when the pack has none there. */
+const hashAt = (pack: Pack, seq: number): string | null =>
+  recordsOf(pack).find((record) => record.seq === seq)?.hash ?? null

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Attestation } from '../gaze/attestation.ts'
@@ -7,7 +7,6 @@ import { requireTask } from '../gaze/gaze-session.ts'
 import { noveltyOf } from '../gaze/near-copies.ts'
 import { gatewaySigner } from '../signing/gateway-keys.ts'
 import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
-import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
 import { widthOf } from '../store/width.ts'
@@ -85,7 +84,7 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
   }
 
   async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<LevelledReading> {
-    const sightings = await sightingsIn(store.db, row.session_id)
+    const sightings = sightingsIn(await gaze.arrived(row.session_id, MOST_RECORDS))
     const { parts } = changeOf(row)
     const reading = await readingOf(parts, sightings, new Set(acknowledged), Date.parse(row.created_at))
     const attestation = (await gaze.session(row.session_id))?.attestation ?? null
@@ -189,20 +188,11 @@ async function listReviews(store: Store, page: Paged, callerId: string | undefin
 const decided = (when: string) =>
   new GazewayError('invalid_transition', `This review was decided (${when}); begin another one.`, { param: 'id' })
 
-/** Reads the records of attention with lines, in the order in which they arrived. */
-async function sightingsIn(db: Kysely<Schema>, sessionId: string): Promise<Sighting[]> {
-  const rows = await db
-    .selectFrom('gaze_records')
-    .select(['at', 'stored_at', 'dwell_ms', 'path', 'tensor'])
-    .where('session_id', '=', sessionId)
-    .where('path', 'is not', null)
-    .orderBy('seq')
-    .limit(MOST_RECORDS)
-    .execute()
-  return rows.flatMap(({ at, stored_at, dwell_ms, path, tensor }) => {
-    const { env = {} } = JSON.parse(tensor) as { env?: { line_start?: number; line_end?: number } }
-    const { line_start, line_end = line_start } = env
-    if (path === null || line_start === undefined || line_end === undefined) return []
+/** The records with a path and lines, with their times in Unix ms. */
+function sightingsIn(records: Awaited<ReturnType<Gaze['arrived']>>): Sighting[] {
+  return records.flatMap(({ tensor: { at, dwell_ms, env }, stored_at }) => {
+    const { path, line_start, line_end = line_start } = env
+    if (path === undefined || line_start === undefined || line_end === undefined) return []
     return [{ path, line_start, line_end, dwell_ms, at: Date.parse(at), received: Date.parse(stored_at) }]
   })
 }

@@ -147,7 +147,13 @@ function createWriter(to: Transaction<Schema>, table: RecordTable, columns: read
 
 /** Advances PostgreSQL's sequences, because rows with explicit numbers do not. */
 async function continueNumbers(to: Transaction<Schema>): Promise<void> {
-  const numbered = { memories: 'seq', memory_spaces: 'space', memory_vectors: 'place', session_texts: 'seq' }
+  const numbered = {
+    memories: 'seq',
+    memory_spaces: 'space',
+    memory_vectors: 'place',
+    session_texts: 'seq',
+    gaze_stretches: 'number',
+  }
   for (const [table, column] of Object.entries(numbered))
     await sql`select setval(pg_get_serial_sequence(${table}, ${column}), max(${sql.ref(column)})) from ${sql.table(table)}
       having max(${sql.ref(column)}) > 0`.execute(to)

@@ -11,6 +11,7 @@ import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
 import type { Store } from '../../src/store/store.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { fixationsOf, pageOf, readingOf, samplesOf } from '../gaze/reader.ts'
+import { forgePacks } from '../gaze/stored-packs.ts'
 import { blurred, shifted } from '../gaze/streams.ts'
 import { insertTask } from '../gaze/task-row.ts'
 
@@ -619,19 +620,17 @@ export function gazeContract(open: () => Promise<Store>): void {
       const FORGED = /does not match the records that it covers/
       const forgeries: Record<string, (attestation: Attestation) => Promise<unknown>> = {
         'a record was changed': () =>
-          store.db
-            .updateTable('gaze_records')
-            .set({ tensor: JSON.stringify(humanStream(7, { records: 1 })[0]) })
-            .where('seq', '=', 30)
-            .execute(),
-        'its last record was changed': () =>
-          store.db
-            .updateTable('gaze_records')
-            .set({ hash: 'f'.repeat(64) })
-            .where('seq', '=', 60)
-            .execute(),
-        'a record is gone': () => store.db.deleteFrom('gaze_records').where('seq', '=', 20).execute(),
-        'all records are gone': () => store.db.deleteFrom('gaze_records').execute(),
+          forgePacks(store, (pack) => ({
+            ...pack,
+            records: pack.records.map((record) =>
+              record.seq === 30 ? { ...record, tensor: humanStream(7, { records: 1 })[0] as GazeTensor } : record,
+            ),
+          })),
+        'its last record was changed': () => forgePacks(store, (pack) => ({ ...pack, head: 'f'.repeat(64) })),
+        'its first record was changed': () => forgePacks(store, (pack) => ({ ...pack, anchor: 'f'.repeat(64) })),
+        'a record is gone': () =>
+          forgePacks(store, (pack) => ({ ...pack, records: pack.records.filter(({ seq }) => seq !== 20) })),
+        'all records are gone': () => store.db.deleteFrom('gaze_packs').execute(),
         'its status was changed in one place': ({ id }) =>
           store.db.updateTable('attestations').set({ poa_score: 1 }).where('id', '=', id).execute(),
         'its score was changed in all places': (attestation) =>

@@ -14,6 +14,7 @@ import { conversationsContract } from './conversations.ts'
 import { factsContract } from './facts.ts'
 import { gazeContract } from './gaze.ts'
 import { gazeBatchesContract } from './gaze-batches.ts'
+import { gazePacksContract } from './gaze-packs.ts'
 import { keyGroupsContract } from './key-groups.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
@@ -157,6 +158,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     searchMeaningContract(open)
     gazeContract(open)
     gazeBatchesContract(open)
+    gazePacksContract(open)
     callsContract(open)
     keysContract(open)
     keyGroupsContract(open)

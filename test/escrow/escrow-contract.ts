@@ -8,6 +8,7 @@ import { GazewayError } from '../../src/errors.ts'
 import { type Caller, createEscrows, EscrowList } from '../../src/escrow/escrow.ts'
 import { createTally } from '../../src/escrow/escrow-tally.ts'
 import { lockedRow, release } from '../../src/escrow/moves.ts'
+import type { PackedRecord } from '../../src/gaze/pack.ts'
 import { WalletAddress } from '../../src/identity/key.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
 import type { Receipt } from '../../src/review/receipt.ts'
@@ -21,6 +22,7 @@ import { readBalances } from '../../src/wallet/ledger/account-balances.ts'
 import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
 import { turnsDuring } from '../doubles/turns.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { forgePacks } from '../gaze/stored-packs.ts'
 import { numbered } from '../review/repository.ts'
 import { ADMIN, caller, LEDGER, type OpenStore, type Works, worksOn } from '../tasks/setup.ts'
 import { newAddress, newKey } from '../wallet/setup.ts'
@@ -278,11 +280,13 @@ export function escrowContract(open: OpenStore): void {
       const poor = await works.gaze.store({ task_id: task.id, records: constant }, payer.id)
       assert.equal(poor.attestation.status, 'failed')
       const forged = await works.attest(task.id, payer)
-      await works.store.db
-        .updateTable('gaze_records')
-        .set({ confidence: 0.1 })
-        .where('session_id', '=', (eb) => eb.selectFrom('attestations').select('session_id').where('id', '=', forged))
-        .execute()
+      const { session_id } = await works.store.db
+        .selectFrom('attestations')
+        .select('session_id')
+        .where('id', '=', forged)
+        .executeTakeFirstOrThrow()
+      const unsure = (record: PackedRecord) => ({ ...record, tensor: { ...record.tensor, confidence: 0.1 } })
+      await forgePacks(works.store, (pack) => ({ ...pack, records: pack.records.map(unsure) }), session_id)
       const cases = [
         [used, /used before/],
         [poor.attestation.id, /Its score is [\d.]+; 0\.6 or more is needed/],

@@ -195,3 +195,9 @@ function recordOf(at: number, dwell_ms: number, x: number, y: number): GazeTenso
 }
 
 const share = (value: number) => Math.min(1, Math.max(0, value))
+
+/** A reading of one of seven pages, as fixations, and one in five as raw samples. */
+export function honestStream(seed: number): GazeTensor[] {
+  const reading = readingOf(pageOf(1 + (seed % 7)), seed, { seconds: 25 })
+  return seed % 5 === 0 ? samplesOf(reading, { hz: 30, seed }) : fixationsOf(reading)
+}

@@ -27,6 +27,7 @@ import { up as keptResponses } from './029_kept_responses.ts'
 import { up as codingSessions } from './030_coding_sessions.ts'
 import { up as sessionLimits } from './031_session_limits.ts'
 import { up as listedSessions } from './032_listed_sessions.ts'
+import { up as gazePacks } from './033_gaze_packs.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -63,4 +64,5 @@ export const MIGRATIONS: Migrations = {
   '030_coding_sessions': codingSessions,
   '031_session_limits': sessionLimits,
   '032_listed_sessions': listedSessions,
+  '033_gaze_packs': gazePacks,
 }

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /**
  * One gaze session: its task, its running totals and the head of its hash chain. `pruned` of its `records` are deleted.
  * `caller_id` is the key that created it; null for a tool on this machine. `sketch` is the way of its newest records, see
@@ -17,49 +19,52 @@ export interface GazeSessionRow {
 }
 
 /**
- * One gaze record. `tensor` is the complete record as JSON; the other columns repeat the parts that are searched and
- * scored.
+ * Neighbouring records of one session, by `seq`, in one row. `body` holds them all, see `src/gaze/pack.ts`.
  *
- * - `seq`: position in the session, from 1
- * - `at`: start, from the client; `stored_at`: time of arrival
- * - `tick`: time by which it is assessed, in Unix ms; null for a raw sample beside another one
- * - `copied`: 1 when another session stored the same content, shape or trace before
- * - `caller_id`: that of its session
+ * - `first_seq`, `last_seq`: positions in the session, from 1
+ * - `from_at`, `to_at`: earliest and latest start of a record; at most an hour apart
  */
-export interface GazeRecordRow {
-  id: string
+export interface GazePackRow {
   session_id: string
-  seq: number
-  task_id: string | null
-  at: string
-  stored_at: string
-  dwell_ms: number
+  first_seq: number
+  last_seq: number
+  from_at: string
+  to_at: string
+  body: Uint8Array
+}
+
+/** The records of a pack with one path ('' for none) and one source: their number and times. The index of searches. */
+export interface GazeStretchRow {
+  number: Generated<number>
+  session_id: string
+  first_seq: number
+  path: string
   source: string
-  confidence: number | null
-  x: number | null
-  y: number | null
-  path: string | null
-  tensor: string
-  hash: string
-  content_hash: string
-  shape_hash: string | null
-  tick: number | null
-  copied: number
   caller_id: string | null
+  from_at: string
+  to_at: string
+  records: number
 }
 
-/** The hash of a record's content or shape, and the session that stored it first. */
+/**
+ * Hashes of a record's content and shape, 0 to 2^52, and of the session that stored them first. A row that holds a shape
+ * alone has its negative as `content`, since other rows may have the content.
+ */
 export interface GazePrintRow {
-  hash: string
-  session_id: string
+  content: number
+  shape: number | null
+  session: number
 }
 
-/** A trace of fixations by its hash: the session that stored it first, its start, and its steps as JSON. */
+/**
+ * A trace of fixations by its hash: the session that stored it first, by its hash, the hour in which it began, counted
+ * from 1970, and its steps.
+ */
 export interface GazeTraceRow {
-  hash: string
-  session_id: string
-  at: string
-  steps: string
+  hash: number
+  session: number
+  hour: number
+  steps: Uint8Array
 }
 
 /** Attention summed by hour and place. Lines are 0 when the records name none. */
@@ -99,7 +104,8 @@ export interface AttestationUseRow {
 
 export interface GazeTables {
   gaze_sessions: GazeSessionRow
-  gaze_records: GazeRecordRow
+  gaze_packs: GazePackRow
+  gaze_stretches: GazeStretchRow
   gaze_prints: GazePrintRow
   gaze_traces: GazeTraceRow
   gaze_dwell: GazeDwellRow
