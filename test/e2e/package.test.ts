@@ -46,9 +46,9 @@ describe('the package', () => {
       )
   })
 
-  it('takes 3.6 megabytes at most, for npx downloads it', () => {
+  it('takes 4 megabytes at most, for npx downloads it', () => {
     // A third of it is the code that a running tool server keeps through an update, compressed.
-    assert.ok(size <= 3_600_000, `${size} bytes`)
+    assert.ok(size <= 4_000_000, `${size} bytes`)
   })
 
   it('names no place on the machine that built it', () => {
