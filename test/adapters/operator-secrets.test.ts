@@ -87,6 +87,19 @@ function refusals() {
   )
 }
 
+/** Reads a reply: of a stream of events, which has no end, those up to the first one with data. */
+async function textOf(reply: Response): Promise<string> {
+  if (!reply.headers.get('content-type')?.startsWith('text/event-stream')) return reply.text()
+  await refusals()
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of reply.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (/^data: .*\n\n/m.test(text)) break
+  }
+  return text
+}
+
 describe('a platform key', () => {
   it('finds nothing of the operator or of other keys on any route that reads', async () => {
     await refusals()
@@ -118,7 +131,7 @@ describe('a platform key', () => {
     for (const key of [stranger, null])
       for (const path of asked) {
         const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
-        const text = await (await fetch(path, { headers })).text()
+        const text = await textOf(await fetch(path, { headers }))
         // A client knows what it has asked for, and at which address.
         const own = [
           running.url,
