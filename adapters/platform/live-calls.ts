@@ -21,7 +21,7 @@ let open = 0
  */
 export async function liveCalls(newest: () => Promise<CallRecord[]>, stopping: AbortSignal): Promise<Response> {
   if (open >= MAX_STREAMS)
-    throw new GazewayError('too_many_requests', `${MAX_STREAMS} streams of calls are open. Close one, and try again.`)
+    throw new GazewayError('too_many_requests', `${MAX_STREAMS} streams of calls are open. Close one, then retry.`)
   const leaving = new AbortController()
   const ended = AbortSignal.any([stopping, leaving.signal])
   let seen = idsOf(await newest())

@@ -45,7 +45,7 @@ const COLUMNS = ['number', 'session_id', 'first_seq', 'path', 'source', 'from_at
  *
  * @param filter.session_id and the other fields: only records that match all of them
  * @param start.before only records after this one in the order
- * @param start.skip newest records to leave out
+ * @param start.skip newest records to omit
  */
 export async function* recordsBack(
   db: Kysely<Schema>,
@@ -73,7 +73,7 @@ export async function* recordsBack(
 /** A pack was joined with another, or deleted, after its index was read. */
 const STALE = Symbol('stale')
 
-/** Records in order. `passed`: how many have come before the next part, left out or not; `last`: position of the last of them. */
+/** Records in order. `passed`: how many have come before the next part, omitted or not; `last`: position of the last of them. */
 interface Part {
   records: GazeRecord[]
   passed: number

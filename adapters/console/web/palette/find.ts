@@ -54,7 +54,7 @@ export function findPlaces(text: string): Found[] {
   return byId ? [{ ...byId, label: text }, ...named] : named
 }
 
-/** Finds settings, keys, tasks, escrows, sessions and memories. Kinds that this key may not read are left out. */
+/** Finds settings, keys, tasks, escrows, sessions and memories. Kinds that this key may not read are omitted. */
 export async function findRecords(text: string, signal: AbortSignal): Promise<Found[]> {
   if (text.length < SHORTEST) return []
   const found = await Promise.all(SEARCHES.map((search) => readable(search(text, signal))))
