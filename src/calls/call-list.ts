@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import { CallerId } from '../identity/key.ts'
 import { countMatches } from '../store/count-matches.ts'
@@ -50,20 +50,13 @@ export async function listCalls(
   filter: Paged<CallFilter>,
   models: string[] | undefined,
 ): Promise<Page<CallRecord>> {
-  const from = filter.from && toUtc(filter.from)
-  const to = filter.to && toUtc(filter.to)
-  const db = pageReader(store, filter)
-  const selection = { ...filter, models, from, to }
-  const matching = (of: readonly string[] | undefined) => {
-    let query = meeting(db.selectFrom('calls'), { ...selection, models: of })
-    if (filter.cursor !== undefined) {
-      const [at, id] = decodeCursor(filter.cursor, z.tuple([z.string(), z.string()]))
-      query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
-    }
-    return query.orderBy('at', 'desc').orderBy('call_id', 'desc')
-  }
-  const { offset = 0 } = filter
-  const each = (models?.map((model) => [model]) ?? [undefined]).map(matching)
+  const selection = selectionOf(filter, models)
+  const { from, to } = selection
+  const { offset = 0, cursor } = filter
+  const after = cursor === undefined ? undefined : decodeCursor(cursor, z.tuple([z.string(), z.string()]))
+  const each = newestFirst(pageReader(store, filter), selection).map((calls) =>
+    after === undefined ? calls : calls.where(sql<boolean>`(at, call_id) < (${after[0]}, ${after[1]})`),
+  )
   return readPage(filter, {
     rows: (limit) => newest<CallRow>(each, (calls) => listed(calls, store.engine), limit, offset),
     async sizes(limit) {
@@ -74,15 +67,53 @@ export async function listCalls(
     total: () => {
       if (filter.session !== undefined || filter.address !== undefined)
         return countMatches(store.db, meeting(store.db.selectFrom('calls'), selection))
-      return from || to ? countKept(store, selection) : readTotals(store.db, selection)
+      return from || to ? countKept(store, selection) : readTotals(store.db, { ...selection, models })
     },
     item: toRecord,
     cursor: (row) => [row.at, row.call_id],
   })
 }
 
+/** Reads the ids of the newest calls that meet a filter, newest first. */
+export async function newestIds(
+  store: Store,
+  filter: Omit<CallFilter, 'limit'>,
+  models: string[] | undefined,
+  limit: number,
+): Promise<string[]> {
+  const each = newestFirst(store.db, selectionOf(filter, models))
+  const rows = await newest(each, (calls) => calls.select(['at', 'call_id']), limit, 0)
+  return rows.map(({ call_id }) => call_id)
+}
+
+/** Reads calls by their ids, newest first, without content. */
+export async function callsByIds({ db }: Store, ids: readonly string[]): Promise<CallRecord[]> {
+  if (ids.length === 0) return []
+  const calls = db
+    .selectFrom('calls')
+    .select(CALL_COLUMNS)
+    .where('call_id', 'in', [...ids])
+  const rows = await calls.orderBy('at', 'desc').orderBy('call_id', 'desc').execute()
+  return rows.map((row) => toRecord({ ...row, content: null }))
+}
+
 /** Conditions of a list. */
 type Conditions = Pick<CallFilter, 'session' | 'address' | 'path' | 'caller_id'> & CallSelection
+
+const selectionOf = (filter: Omit<CallFilter, 'limit'>, models: string[] | undefined): Conditions => ({
+  ...filter,
+  models,
+  from: filter.from && toUtc(filter.from),
+  to: filter.to && toUtc(filter.to),
+})
+
+/** Selects the calls that meet all conditions, newest first: a query for each model. */
+const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
+  (selection.models?.map((model) => [model]) ?? [undefined]).map((models) =>
+    meeting(db.selectFrom('calls'), { ...selection, models })
+      .orderBy('at', 'desc')
+      .orderBy('call_id', 'desc'),
+  )
 
 /**
  * Selects the calls that meet all conditions. Those of a session have an index of their own and are few: the indexes of

@@ -16,6 +16,7 @@ import type { QueuedCall } from './queued-call.ts'
 import { callSweeps } from './retention.ts'
 import { type SessionCache, type SessionCacheQuery, sessionCache } from './session-cache.ts'
 import { findOwners, type ObjectOwner } from './upstream-objects.ts'
+import { type CallWatch, type WatchedCalls, watchCalls } from './watch-calls.ts'
 
 /** Longest wait of a record before its batch is written. Keep batches small on SQLite: they block every other write. */
 const BATCH_DELAY_MS = 25
@@ -52,6 +53,8 @@ export interface Calls {
   waiting(): number
   /** Lists calls, newest first. */
   history(filter: Paged<CallFilter>): Promise<Page<CallRecord>>
+  /** Watches the calls of a filter as any process records them. */
+  watch(filter: WatchedCalls): CallWatch
   /** Finds one call. Null when the trail does not contain it. */
   find(callId: string): Promise<CallRecord | null>
   /** Reads the attempts of a call's request, and the call before it in its session. */
@@ -152,6 +155,10 @@ export function createCalls({
     flush,
     waiting: queue.waiting,
     history: (filter) => afterFlush(() => listCalls(store, filter, idsOf(filter))),
+    watch(filter) {
+      const read = watchCalls(store, filter, idsOf(filter))
+      return () => afterFlush(read)
+    },
     find: (callId) => afterFlush(() => findCall(store, callId)),
     contextOf: (call) => contextOfCall(store, call),
     ownersOf: async (ids, callerId) =>

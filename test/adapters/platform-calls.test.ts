@@ -127,44 +127,4 @@ describe('the calls over HTTP', () => {
     })
     assert.equal((schema as { type: string }).type, 'integer')
   })
-
-  it('streams calls as they are recorded, to an admin all and to a key its own, without their content', async () => {
-    const streams = await Promise.all([platform.admin, platform.key].map((key) => eventsOf(platform, key)))
-    const made = ['call_live_1', 'call_live_2'].map((call_id, i) => ({
-      ...CALL,
-      call_id,
-      at: new Date().toISOString(),
-      caller_id: i === 0 ? null : platform.keyId,
-      content: { request: 'secret words', reply: null },
-    }))
-    for (const call of made) platform.gateway.calls.record(call as CallRecord)
-    const [all, its] = await Promise.all([streams[0]?.read('call_live_2'), streams[1]?.read('call_live_2')])
-    assert.match(all ?? '', /call_live_1/)
-    assert.doesNotMatch(its ?? '', /call_live_1/)
-    assert.doesNotMatch(`${all}${its}`, /secret words/)
-    assert.equal((await ask(platform, 'GET', '/api/calls/live?limit=3')).status, 422)
-    for (const stream of streams) await stream.end()
-  })
 })
-
-/** Opens the stream of calls. `read` returns its text up to one that contains a word. */
-async function eventsOf(platform: RunningPlatform, key: string) {
-  const reply = await ask(platform, 'GET', '/api/calls/live', { key })
-  assert.match(reply.headers.get('content-type') ?? '', /^text\/event-stream/)
-  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader()
-  assert.ok(reader)
-  const first = await reader.read()
-  assert.equal(first.value, ': live\n\n')
-  return {
-    async read(word: string): Promise<string> {
-      let text = ''
-      while (!text.includes(word)) {
-        const { value, done } = await reader.read()
-        assert.ok(!done, 'the stream goes on')
-        text += value
-      }
-      return text
-    },
-    end: () => reader.cancel(),
-  }
-}

@@ -672,22 +672,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/calls/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["streamCalls"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/calls/stats": {
         parameters: {
             query?: never;
@@ -712,6 +696,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listCallCaches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/calls/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["streamCalls"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2682,9 +2682,6 @@ export interface components {
             total: number;
             next_cursor: string | null;
         };
-        StreamCallsReply: {
-            items: components["schemas"]["Call"][];
-        };
         CallStats: {
             totals: {
                 calls: number;
@@ -2751,6 +2748,9 @@ export interface components {
             prompt_tokens: number;
             changed_tools: number;
             changed_instructions: number;
+        };
+        StreamCallsReply: {
+            items: components["schemas"]["Call"][];
         };
         ExplainCallReply: {
             call: components["schemas"]["Call"];
@@ -4274,6 +4274,7 @@ export interface operations {
                 limit?: number;
                 cursor?: string;
                 offset?: number;
+                group?: string;
             };
             header?: never;
             path?: never;
@@ -5551,37 +5552,6 @@ export interface operations {
             "5XX": components["responses"]["Failed"];
         };
     };
-    streamCalls: {
-        parameters: {
-            query?: {
-                status?: "ok" | "error" | "aborted" | "hedged" | "refused";
-                path?: string;
-                caller_id?: string;
-                session?: string;
-                address?: string;
-                model?: string;
-                from?: string;
-                to?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StreamCallsReply"];
-                    "text/event-stream": string;
-                };
-            };
-            "4XX": components["responses"]["Refused"];
-            "5XX": components["responses"]["Failed"];
-        };
-    };
     getCallStats: {
         parameters: {
             query?: {
@@ -5627,6 +5597,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListCallCachesReply"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    streamCalls: {
+        parameters: {
+            query?: {
+                status?: "ok" | "error" | "aborted" | "hedged" | "refused";
+                path?: string;
+                caller_id?: string;
+                session?: string;
+                address?: string;
+                model?: string;
+                from?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StreamCallsReply"];
+                    "text/event-stream": string;
                 };
             };
             "4XX": components["responses"]["Refused"];

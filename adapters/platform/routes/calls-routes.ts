@@ -9,12 +9,13 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { GroupRecord } from '../../../src/identity/groups.ts'
 import { type Identity, KeyRecord } from '../../../src/identity/keys.ts'
 import { ReceiptRecord, StatementLine } from '../../../src/wallet/wallet.ts'
+import { keyOf } from '../../web/frame.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { shownTo } from '../caller.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { liveCalls } from '../live-calls.ts'
+import { createLiveCalls, EVENT_STREAM } from '../live-calls.ts'
 import { candidatesFor, Explained } from './upstream-routes.ts'
 
 const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
@@ -42,15 +43,18 @@ function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): 
   return named === undefined ? call : { ...call, upstream: named.provider.label }
 }
 
-/** Calls of which a live stream sends those that are new: more than a console shows. */
-const NEWEST = 50
-
 /**
  * Routes of the audit trail: every call to a model provider. A caller sees its own calls, an admin all.
  *
  * @param stopping aborted shortly before shutdown ends live streams
  */
 export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
+  ...listRoutes(gateway),
+  liveRoute(gateway, stopping),
+  ...oneCallRoutes(gateway),
+]
+
+const listRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/calls', {
     operation: 'listCalls',
     summary: 'List model calls, newest first',
@@ -65,25 +69,6 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
         const page = await gateway.calls.history(part)
         return { ...page, items: page.items.map((call) => seenBy(caller, call, gateway)) }
       })
-    },
-  }),
-  defineRoute('GET /api/calls/live', {
-    operation: 'streamCalls',
-    summary: 'Stream model calls as they are recorded',
-    description:
-      'Server-sent events `calls`, each with the calls that were recorded since the last one, newest first and without ' +
-      'their content, at most a second late. The filters are those of GET /api/calls. A caller receives its own calls.',
-    access: 'own',
-    query: CallFilter.omit({ limit: true, cursor: true, offset: true }).strict(),
-    reply: z.object({ items: z.array(CallRecord) }),
-    alsoAnswers: ['text/event-stream'],
-    run({ query, c }) {
-      const caller = callerOf(c)
-      const shown = { ...query, caller_id: shownTo(caller, query.caller_id), limit: NEWEST }
-      return liveCalls(async () => {
-        const { items } = await gateway.calls.history(shown)
-        return items.map((call) => seenBy(caller, call, gateway))
-      }, stopping)
     },
   }),
   defineRoute('GET /api/calls/stats', {
@@ -110,6 +95,9 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     reply: SessionCache,
     run: ({ query, c }) => gateway.calls.cacheOf({ ...query, caller_id: shownTo(callerOf(c), query.caller_id) }),
   }),
+]
+
+const oneCallRoutes = (gateway: Gateway): Route[] => [
   defineRoute('GET /api/calls/{id}', {
     operation: 'getCall',
     summary: 'Retrieve a model call',
@@ -136,6 +124,38 @@ export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => 
     },
   }),
 ]
+
+function liveRoute(gateway: Gateway, stopping: AbortSignal): Route {
+  const open = createLiveCalls(stopping)
+  return defineRoute('GET /api/calls/live', {
+    operation: 'streamCalls',
+    summary: 'Stream model calls as they are recorded',
+    description:
+      'Server-sent events `calls`, each with the calls that were recorded since the last one, newest first and without ' +
+      'their content, at most a second late. The filters are those of GET /api/calls. A caller receives its own calls. ' +
+      'The stream ends when its key is revoked, rotated or expires. A key may have 8 streams, a process 64.',
+    access: 'own',
+    query: CallFilter.omit({ limit: true, cursor: true, offset: true }).strict(),
+    reply: z.object({ items: z.array(CallRecord) }),
+    alsoAnswers: ['text/event-stream'],
+    async run({ query, c }) {
+      const caller = callerOf(c)
+      const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
+      if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM })
+      const { incoming, outgoing } = c.env
+      const token = keyOf(incoming.headers, c.req.path)
+      const read = gateway.calls.watch(shown)
+      return open({
+        keyId: caller.id,
+        async check() {
+          if (gateway.keys.authenticateCached(token) === null) await gateway.keys.authenticate(token)
+        },
+        read: async () => (await read()).map((call) => seenBy(caller, call, gateway)),
+        drop: () => void outgoing.destroy(),
+      })
+    },
+  })
+}
 
 /** Finds a call that a key may see. @throws GazewayError `not_found`, also for another's */
 async function visibleCall(id: string, viewer: Identity, { calls }: Gateway): Promise<CallRecord> {

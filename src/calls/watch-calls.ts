@@ -1,0 +1,36 @@
+import type { Store } from '../store/store.ts'
+import { type CallFilter, callsByIds, newestIds } from './call-list.ts'
+import type { CallRecord } from './call-record.ts'
+
+/** Calls that a read looks through. A call is dated to its beginning, so a long one is recorded behind later ones. */
+const MOST_WATCHED = 1_000
+/** Calls of one read. The others follow with the next one. */
+const MOST_AT_ONCE = 100
+/** Calls that began longer ago are not looked for, in milliseconds. They may come into sight when others are erased. */
+const LONGEST_AGO_MS = 3_600_000
+
+/** Filter of watched calls. */
+export type WatchedCalls = Omit<CallFilter, 'limit' | 'cursor' | 'offset'>
+
+/** Reads the calls that were recorded since the read before, newest first, without content. The first read has none. */
+export type CallWatch = () => Promise<CallRecord[]>
+
+/**
+ * Watches calls that any process of the store records. A call is missed if a thousand that began after it are recorded
+ * before it.
+ *
+ * @param models the provider's ids that `filter.model` resolves to
+ */
+export function watchCalls(store: Store, filter: WatchedCalls, models: string[] | undefined): CallWatch {
+  const earliest = new Date(Date.now() - LONGEST_AGO_MS).toISOString()
+  const from = filter.from !== undefined && Date.parse(filter.from) > Date.parse(earliest) ? filter.from : earliest
+  let known: ReadonlySet<string> | null = null
+  return async () => {
+    const ids = await newestIds(store, { ...filter, from }, models, MOST_WATCHED)
+    const before = known
+    const fresh = before === null ? [] : ids.filter((id) => !before.has(id))
+    const later = new Set(fresh.slice(0, -MOST_AT_ONCE))
+    known = new Set(ids.filter((id) => !later.has(id)))
+    return callsByIds(store, fresh.slice(-MOST_AT_ONCE))
+  }
+}
