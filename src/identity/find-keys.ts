@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import * as z from 'zod'
-import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { readCheckedKeys } from './checked-keys.ts'
+import { GroupId } from './group.ts'
 import { ENVIRONMENT_IDENTITY, type Identity, identityOf } from './identity.ts'
 import { KeyId, type KeyRecord } from './key.ts'
 import { KEY_COLUMNS, type ShownRow } from './key-record.ts'
@@ -48,21 +49,27 @@ export async function hasAdmin(db: Kysely<Schema>, now: Date): Promise<boolean> 
   return row !== undefined
 }
 
-/** Lists all keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
+/** Query of the list of keys. */
+export const KeyList = ListQuery.extend({ group: GroupId.optional().describe('Only the keys of this group.') })
+export type KeyList = z.infer<typeof KeyList>
+
+/** Lists keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
 export async function listKeys(
   store: Store,
-  page: Paged,
+  page: Paged<KeyList>,
   records: (rows: readonly ShownRow[]) => Promise<KeyRecord[]>,
 ): Promise<Page<KeyRecord>> {
-  const { cursor, offset } = page
+  const { cursor, offset, group } = page
   // Ids sort by creation.
   let query = pageReader(store, page).selectFrom('keys').select(KEY_COLUMNS).orderBy('id', 'desc')
   if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([KeyId]))[0])
+  if (group !== undefined) query = query.where('group_id', '=', group)
   if (offset !== undefined) query = query.offset(offset)
   return readPage(page, {
     rows: async (limit) => records(await query.limit(limit).execute()),
     async total() {
-      const counted = store.db.selectFrom('keys').select(sql<number>`count(*)`.as('total'))
+      const all = store.db.selectFrom('keys').select(sql<number>`count(*)`.as('total'))
+      const counted = group === undefined ? all : all.where('group_id', '=', group)
       return Number((await counted.executeTakeFirstOrThrow()).total)
     },
     item: (record) => record,

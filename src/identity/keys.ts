@@ -10,7 +10,7 @@ import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { parseInput } from '../wire/validation.ts'
 import { type Callers, createAuthentication } from './authentication.ts'
 import { changeKey, readTerms, replaceSecret, revokeKey } from './change-key.ts'
-import { findKey, hasAdmin, keysInForce, keysNamed, listKeys } from './find-keys.ts'
+import { findKey, hasAdmin, type KeyList, keysInForce, keysNamed, listKeys } from './find-keys.ts'
 import { keepFirstKey, renewKeyFile } from './first-key.ts'
 import type { Identity } from './identity.ts'
 import { KeyChange, type KeyRecord, KeyRotation, NewKey, Scope } from './key.ts'
@@ -20,6 +20,7 @@ import { type BillingDefaults, insertKey, makeKey, type NewlyMade, withEnd } fro
 import { nothingSpent, type SpendOf } from './spend.ts'
 
 export { unknownKey } from './change-key.ts'
+export { KeyList } from './find-keys.ts'
 export { type Identity, identityWithoutKey, requireScope, scopeFault } from './identity.ts'
 export { KeyCache, KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
 
@@ -44,8 +45,8 @@ export interface Keys extends Callers {
    *   keys.create({ name: 'ci', scopes: ['inference'], limits: { requests_per_minute: 60 } })
    */
   create(input: z.input<typeof NewKey>, keep?: Keep<NewlyMade>): Promise<NewlyMade>
-  /** Lists all keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
-  list(query: Paged): Promise<Page<KeyRecord>>
+  /** Lists keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
+  list(query: Paged<KeyList>): Promise<Page<KeyRecord>>
   /** Reads the record of a key, even of a revoked one; null when there is none. */
   read(id: string): Promise<KeyRecord | null>
   /**

@@ -2,7 +2,15 @@ import * as z from 'zod'
 import { alertWarnings } from '../../../src/alerts/silent-alerts.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, type NewlyRotated } from '../../../src/identity/keys.ts'
+import {
+  KeyChange,
+  KeyId,
+  KeyList,
+  KeyRecord,
+  KeyRotation,
+  NewKey,
+  type NewlyRotated,
+} from '../../../src/identity/keys.ts'
 import { modelWarnings } from '../../../src/identity/model-warnings.ts'
 import { ListQuery } from '../../../src/store/page.ts'
 import { toUsd } from '../../../src/text/money.ts'
@@ -58,7 +66,7 @@ const listRoute = ({ keys }: Gateway): Route =>
     operation: 'listKeys',
     summary: 'List keys without their secrets, newest first',
     access: 'admin',
-    query: ListQuery.strict(),
+    query: KeyList.strict(),
     reply: pageOf(KeyRecord),
     run: ({ query }) => listReply(query, (part) => keys.list(part)),
   })

@@ -6,11 +6,12 @@ import {
   Button,
   Card,
   Copy,
-  DataTable,
   Empty,
   Facts,
+  figureColumn,
   Grid,
-  moneyColumn,
+  ListCard,
+  Money,
   NotLoaded,
   Page,
   When,
@@ -19,8 +20,8 @@ import {
 import { Crumbs } from '../../components/crumbs.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { usd } from '../../format.ts'
-import type { List } from '../../paging.ts'
-import { href } from '../../router.ts'
+import { usePage } from '../../paging.ts'
+import { href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { GroupDialog } from './group-dialog.tsx'
 import { RecentSessions } from './recent.tsx'
@@ -72,24 +73,21 @@ function Details({ of: group }: { of: GroupRecord }) {
 }
 
 function KeysOf({ id }: { id: string }) {
-  const live = useLive<List<KeyRecord>>('/api/keys?limit=1000', { everyMs: 10_000 })
-  const rows = (live.data?.items ?? []).filter(({ group }) => group === id)
+  const page = usePage<KeyRecord>(`/api/keys${queryOf({ group: id })}`, { everyMs: 10_000 })
   return (
-    <Card title="Keys">
-      <DataTable
-        label="Keys of the group"
-        of={live}
-        rows={rows.map((key) => ({ ...key, month_usd: key.spend.month_usd }))}
-        rowKey={(key) => key.id}
-        addressOf={(key) => href('keys', { id: key.id })}
-        columns={[
-          { key: 'name', label: 'Name' },
-          moneyColumn('month_usd', 'This month'),
-          whenColumn('last_used_at', 'Last used'),
-          { key: 'state', label: 'State', render: (key) => <KeyState of={key} /> },
-        ]}
-        empty={<Empty title="No keys in it" hint="Choose the group in the form of a key." />}
-      />
-    </Card>
+    <ListCard<KeyRecord>
+      title="Keys"
+      label="Keys of the group"
+      list={page}
+      rowKey={(key) => key.id}
+      addressOf={(key) => href('keys', { id: key.id })}
+      columns={[
+        { key: 'name', label: 'Name' },
+        figureColumn('This month', ({ spend }) => <Money usd={spend.month_usd} />),
+        whenColumn('last_used_at', 'Last used'),
+        { key: 'state', label: 'State', render: (key) => <KeyState of={key} /> },
+      ]}
+      empty={<Empty title="No keys in it" hint="Choose the group in the form of a key." />}
+    />
   )
 }
