@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { ask } from '../adapters/platform.ts'
 import * as double from '../doubles/upstream.ts'
-import { type ConsoleUnderTest, hasFocus, inspect, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { type ConsoleUnderTest, hasFocus, inspect, loseReply, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 const CHAT = '/chat/completions'
 const HOSTILE = '<img src=x onerror=alert(1)> "ada"'
@@ -16,6 +16,7 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
   let under: ConsoleUnderTest
   let ada: { id: string; key: string }
   let bob: { id: string; key: string }
+  let flood: { id: string; key: string }
   let group: string
 
   before(async () => {
@@ -25,16 +26,23 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     two.on(CHAT, double.json(200, double.completion('Hello.')))
     const upstreams = { two: { provider: two.url, api_keys: ['key-of-two-number-1'] } }
     const routes = [{ model: 'smart', to: ['default', 'two/their-model'] }]
-    under = await startConsole(one.url, { document: { upstreams, routes, audit: { store_content: true } } })
+    const pricing = { models: { 'their-model': { input: 0.075, output: 0.3 } } }
+    under = await startConsole(one.url, { document: { upstreams, routes, pricing, audit: { store_content: true } } })
     const { keys, groups } = under.platform.gateway
     group = (await groups.create({ name: 'staff', budgets: [{ usd: 50, per: 'week' }] })).id
-    const limits = { credit_limit_usd: 5, budgets: [{ usd: 4, per: 'day' as const }] }
+    const budgets = [
+      { usd: 4, per: 'day' as const },
+      { usd: 1_000_000, per: 'total' as const },
+    ]
+    const limits = { credit_limit_usd: 5, budgets }
     const terms = { scopes: ['inference' as const], billing: 'cost' as const, models: ['smart'], limits, group }
-    const made = [await keys.create({ name: HOSTILE, ...terms }), await keys.create({ name: 'bob', ...terms })]
-    const [a, b] = made.map(({ key, record }) => ({ id: record.id, key }))
-    assert.ok(a && b)
-    ada = a
-    bob = b
+    const make = async (name: string) => {
+      const { key, record } = await keys.create({ name, ...terms })
+      return { id: record.id, key }
+    }
+    ada = await make(HOSTILE)
+    bob = await make('bob')
+    flood = await make('flood')
     for (const words of ['Say hello.', 'Say goodbye.']) assert.equal(await chat(ada.key, 'smart', words), 200)
     assert.equal(await chat(bob.key, 'smart', 'Say hello.'), 200)
     assert.equal(await chat(ada.key, 'another', 'Say hello.'), 403)
@@ -105,6 +113,43 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await page.close()
   })
 
+  it('count the calls of a key as their list does, although a flood of refused ones has no records', async () => {
+    for (let i = 0; i < 70; i++) assert.equal(await chat(flood.key, 'another', 'Say hello.'), 403)
+    await under.platform.gateway.calls.flush()
+    const page = await under.open(`#/keys/${flood.id}`)
+    await page.getByText('70 refused, recorded up to 60 a minute').waitFor()
+    const link = page.getByRole('link', { name: /^\d+ calls$/ })
+    const said = Number.parseInt((await link.textContent()) ?? '', 10)
+    await link.click()
+    await page.getByText(`1–25 of ${said}`).waitFor()
+    await page.close()
+  })
+
+  it('have lists beside each other that the address of one does not move', async () => {
+    const path = `/api/calls?caller_id=${ada.id}&limit=1`
+    const { next_cursor: cursor } = (await (
+      await ask(under.platform, 'GET', path, { key: under.platform.admin })
+    ).json()) as { next_cursor: string }
+    const page = await under.open(`#/keys/${ada.id}?after=${cursor}&first=2`)
+    await page.getByRole('table', { name: 'Last sessions' }).waitFor()
+    await page.getByRole('table', { name: 'Last refused calls' }).waitFor()
+    assert.equal(await page.getByRole('alert').count(), 0)
+    await page.close()
+  })
+
+  it('warn of a budget that is soon used up, and not of one that lasts for ages', async () => {
+    const page = await under.open(`#/keys/${ada.id}`)
+    const ages = page.locator('.budget-meter').filter({ has: page.getByRole('meter', { name: 'Budget in total' }) })
+    await ages.getByText('never resets').waitFor()
+    await page
+      .getByText(/^forecast /)
+      .first()
+      .waitFor()
+    assert.equal(await ages.getAttribute('class'), 'budget-meter')
+    assert.equal(await page.getByText('This page failed').count(), 0)
+    await page.close()
+  })
+
   it('save the statement of a key', async () => {
     const page = await under.open(`#/keys/${ada.id}`)
     const saved = page.waitForEvent('download')
@@ -148,7 +193,12 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     assert.equal(await chat(bob.key, 'smart', 'Say hello.'), 200)
     await press(page.getByRole('button', { name: 'Let it go on…' }))
     await dialog.getByLabel('Add to its budget, in USD').fill('1.5')
+    // Neither a page over plain HTTP, nor a reply that is lost and sent for again, raises it otherwise.
+    await page.evaluate(() => Object.defineProperty(crypto, 'randomUUID', { value: undefined }))
+    await loseReply(page, `/api/coding-sessions/work/resume?key=${ada.id}`)
     await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Add to its budget, in USD').press('Enter')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     assert.equal(await chat(ada.key, 'smart', 'Say hello.'), 200)
     const { raised } = (await (
@@ -171,6 +221,7 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
       .first()
       .waitFor()
     await page.locator('section', { hasText: 'Receipt' }).first().waitFor()
+    await usage.getByRole('cell', { name: '$0.075', exact: true }).waitFor()
     await inspect(page, 'call')
     await page.getByRole('button', { name: 'Compare with the call before' }).click()
     await page.getByText(/Against/).waitFor()
@@ -217,8 +268,18 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
         .first()
         .waitFor()
     }
-    await page.goto(`${under.platform.url}/#/settings`)
-    await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
+    for (const at of ['settings', 'settings/models', 'wallet/ledger', 'tasks?status=open']) {
+      await page.goto(`${under.platform.url}/#/calls`)
+      await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor()
+      await page.goto(`${under.platform.url}/#/${at}`)
+      await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
+    }
+    assert.equal(await page.getByRole('link', { name: 'all transfers' }).count(), 0)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option').first().waitFor()
+    assert.deepEqual(await page.getByRole('option').locator('.palette-label').allTextContents(), [
+      ...['Sessions', 'Calls', 'Usage', 'Keys'],
+    ])
     await page.close()
   })
 

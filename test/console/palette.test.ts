@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NewTask } from '../../src/tasks/tasks.ts'
 import { ask } from '../adapters/platform.ts'
 import { axeFaults, type ConsoleUnderTest, hasFocus, startConsole, WITHOUT_BROWSER } from './browser.ts'
@@ -18,7 +19,10 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
   before(async () => {
     under = await startConsole()
     const { platform } = under
-    callId = (await seedCalls(platform))[0]?.call_id ?? ''
+    const [call] = await seedCalls(platform)
+    callId = call?.call_id ?? ''
+    const ofSession = { ...call, call_id: 'call_of_night', caller_id: platform.keyId, session_id: 'night' }
+    platform.gateway.calls.record(ofSession as CallRecord)
     taskId = (await platform.gateway.tasks.create(NewTask.parse({ title: `Paint ${HOSTILE}` }), platform.keyId)).id
     const body = { key: 'palette/colour', value: 'blue' }
     assert.equal((await ask(platform, 'POST', '/api/memory', { key: platform.admin, body })).status, 201)
@@ -43,7 +47,10 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
       [callId, 'Calls', callId, new RegExp(`#/calls/${callId}`)],
       [taskId, 'Tasks', taskId, new RegExp(`#/tasks/${taskId}`)],
       ['paint', 'Tasks', HOSTILE, new RegExp(`#/tasks/${taskId}`)],
-      ['research bot', 'Keys', 'research bot', /#\/calls\?caller_id=key_/],
+      ['research bot', 'Keys', 'research bot', /#\/keys\/key_/],
+      [under.platform.keyId, 'Keys', under.platform.keyId, new RegExp(`#/keys/${under.platform.keyId}`)],
+      ['make, edit', 'Actions', 'Make, edit or revoke a key', /#\/keys$/],
+      ['night', 'Sessions', 'night', new RegExp(`#/sessions/night\\?key=${under.platform.keyId}`)],
       ['palette/col', 'Memories', 'palette/colour', /#\/memory\?words=palette/],
       ['audit.store', 'Settings', 'audit.store_content', /#\/settings\/configuration\?words=audit/],
     ]

@@ -27,9 +27,9 @@ export function App() {
 }
 
 function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
-  const { page: asked, id: of, query } = place.value
-  // A key with the scope inference begins at its own page.
-  const page = session.value?.isInference && pageNamed(asked)?.own !== true ? 'keys' : asked
+  // A key with the scope inference sees its own page in place of those that it may not.
+  const isOpen = !session.value?.isInference || pageNamed(place.value.page)?.own === true
+  const { page, id: of, query } = isOpen ? place.value : { page: 'keys', id: null, query: new URLSearchParams() }
   const main = useRef<HTMLElement>(null)
   const [open, setOpen] = useState(false)
   const first = useRef(true)

@@ -16,7 +16,7 @@ export interface PageEntry {
 }
 
 /** All pages, in the groups of the navigation. */
-export const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
+const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
   {
     label: 'Now',
     pages: [

@@ -7,6 +7,8 @@ import './budget-bars.css'
 import { When } from './inline.tsx'
 
 const HOUR_MS = 3_600_000
+/** Time within which a budget that never resets is said to be reached soon, in milliseconds. */
+const SOON_MS = 30 * 24 * HOUR_MS
 
 /**
  * Budgets as bars: what is spent, and what will be at the rate of the last day.
@@ -32,8 +34,8 @@ function BudgetBar({ budget, spend, hourlyUsd }: { budget: BudgetRecord; spend: 
   const forecast = hourlyUsd === null || leftMs === null ? null : spent + (hourlyUsd * leftMs) / HOUR_MS
   const reachedMs = hourlyUsd ? now.value + ((limit - spent) / hourlyUsd) * HOUR_MS : null
   const isReached = spent >= limit
-  const isSoon = reachedMs !== null && !isReached && (leftMs === null || reachedMs < now.value + leftMs)
-  const most = Math.max(limit, spent, Math.min(forecast ?? 0, 2 * limit))
+  const isSoon = reachedMs !== null && !isReached && reachedMs < now.value + (leftMs ?? SOON_MS)
+  const most = Math.max(limit, spent, Math.min(forecast ?? 0, 2 * limit), Number.MIN_VALUE)
   const width = (value: number) => ({ width: `${(100 * value) / most}%` })
   return (
     <div class={isReached || isSoon ? 'budget-meter exceeded' : 'budget-meter'}>

@@ -25,7 +25,7 @@ export interface Column<Row> {
  *
  * @param of source of the rows; while it loads or has failed, the empty state is not shown
  * @param empty content in place of a table without rows; `<Empty>` says what to do
- * @param addressOf address of a row's page
+ * @param addressOf address of a row's page; null for a row without one
  * @param onRow opens a row that has no address, by a click on it or by the keyboard on its first cell
  */
 export function DataTable<Row>(props: TableProps<Row>) {
@@ -43,7 +43,7 @@ interface TableProps<Row> {
   rowKey: (row: Row) => string
   of?: Pick<Live<unknown>, 'error' | 'loading'>
   empty?: ComponentChildren
-  addressOf?: (row: Row) => string
+  addressOf?: (row: Row) => string | null
   onRow?: (row: Row) => void
 }
 
@@ -55,9 +55,10 @@ function Rows<Row>({ label, columns, rows, rowKey, addressOf, onRow }: TableProp
   const shown = columns.filter(({ key }) => !isFolded(key))
   const content = (row: Row, { key, render }: Column<Row>) =>
     render ? render(row) : textOf((row as Record<string, unknown>)[key])
+  const opens = (row: Row) => onRow !== undefined || (addressOf?.(row) ?? null) !== null
   const cell = (row: Row, column: Column<Row>, at: number) => {
-    if (at > 0 || !(addressOf || onRow)) return content(row, column)
-    return <RowLink href={addressOf?.(row)} onClick={() => onRow?.(row)} children={content(row, column)} />
+    if (at > 0 || !opens(row)) return content(row, column)
+    return <RowLink href={addressOf?.(row) ?? undefined} onClick={() => onRow?.(row)} children={content(row, column)} />
   }
 
   return (
@@ -82,7 +83,7 @@ function Rows<Row>({ label, columns, rows, rowKey, addressOf, onRow }: TableProp
             const id = rowKey(row)
             return (
               <Fragment key={id}>
-                <tr class={addressOf || onRow ? 'opens' : undefined} onClick={addressOf || onRow ? openRow : undefined}>
+                <tr class={opens(row) ? 'opens' : undefined} onClick={opens(row) ? openRow : undefined}>
                   {shown.map((column, at) => (
                     <td key={column.key} class={column.align ?? 'left'}>
                       <div class="cell">{cell(row, column, at)}</div>

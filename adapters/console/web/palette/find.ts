@@ -1,12 +1,14 @@
+import type { CallRecord } from '../../../../src/calls/call-record.ts'
 import type { Escrow } from '../../../../src/escrow/escrow.ts'
 import type { KeyRecord } from '../../../../src/identity/key.ts'
 import type { Task } from '../../../../src/tasks/tasks.ts'
 import type { FoundMemories } from '../../../platform/routes/memory-routes.ts'
 import { ApiError, api } from '../api.ts'
 import { shortId } from '../format.ts'
-import { PAGE_GROUPS } from '../page-list.ts'
+import { shownGroups } from '../page-list.ts'
 import type { List } from '../paging.ts'
-import { href } from '../router.ts'
+import { href, queryOf } from '../router.ts'
+import { type Session, session } from '../signed-in.ts'
 
 /** Place that a text leads to. */
 export interface Found {
@@ -21,21 +23,23 @@ export interface Found {
 const MAX_SHOWN = 5
 /** Tasks and escrows that are searched, newest first. */
 const SEARCHED = 200
+/** Longest id of a session, as clients name it. */
+const LONGEST_SESSION = 128
 /** Shortest text that is searched for in records. */
 const SHORTEST = 2
 
 /** Pages by the prefix of an id. */
-const BY_PREFIX: Readonly<Record<string, (id: string) => Omit<Found, 'label'>>> = {
-  call: (id) => ({ group: 'Calls', note: 'call', address: href('calls', { id }) }),
-  task: (id) => ({ group: 'Tasks', note: 'task', address: href('tasks', { id }) }),
-  swarm: (id) => ({ group: 'Tasks', note: 'swarm', address: href('swarm', { id }) }),
-  key: (id) => ({ group: 'Keys', note: 'its calls', address: href('calls', { query: { caller_id: id } }) }),
-  ses: (id) => ({ group: 'Sessions', note: 'its calls', address: href('calls', { query: { session: id } }) }),
-  rcpt: () => ({ group: 'Receipts', note: 'all receipts', address: href('usage') }),
-}
+const BY_PREFIX: ReadonlyMap<string, { group: string; note: string; page: string }> = new Map([
+  ['call', { group: 'Calls', note: 'call', page: 'calls' }],
+  ['task', { group: 'Tasks', note: 'task', page: 'tasks' }],
+  ['swarm', { group: 'Tasks', note: 'swarm', page: 'swarm' }],
+  ['key', { group: 'Keys', note: 'key', page: 'keys' }],
+  ['grp', { group: 'Keys', note: 'group', page: 'keys' }],
+  ['rev', { group: 'Reviews', note: 'review', page: 'reviews' }],
+])
 
 const ACTIONS: readonly Found[] = [
-  { label: 'Make, edit or revoke a key', address: href('settings', { id: 'keys' }) },
+  { label: 'Make, edit or revoke a key', address: href('keys') },
   { label: 'Set a provider and its key', address: href('settings', { id: 'models' }) },
   { label: 'Edit routes, test an upstream', address: href('upstreams') },
   { label: 'Divide a goal into tasks', address: href('swarm') },
@@ -43,15 +47,22 @@ const ACTIONS: readonly Found[] = [
   { label: 'Show refused calls', address: href('calls', { query: { status: 'refused' } }) },
 ].map((action) => ({ group: 'Actions', note: '', ...action }))
 
-const PAGES: readonly Found[] = PAGE_GROUPS.flatMap(({ label: note, pages }) =>
-  pages.map(({ name, label }) => ({ group: 'Pages', label, note, address: href(name) })),
-)
+/** Pages that the signed-in key may see, and actions on them. */
+function placesOf({ isInference = false }: Pick<Session, 'isInference'>): Found[] {
+  const groups = shownGroups(isInference)
+  const pages = groups.flatMap(({ label: note, pages: shown }) =>
+    shown.map(({ name, label }) => ({ group: 'Pages', label, note, address: href(name) })),
+  )
+  return isInference ? pages : [...pages, ...ACTIONS]
+}
 
 /** Finds pages and actions, and the page of an id, without a request. */
 export function findPlaces(text: string): Found[] {
-  const byId = BY_PREFIX[/^([a-z]+)_[\w-]+$/.exec(text)?.[1] ?? '']?.(text)
-  const named = [...PAGES, ...ACTIONS].filter(({ label }) => holds(label, text))
-  return byId ? [{ ...byId, label: text }, ...named] : named
+  const byId = BY_PREFIX.get(/^([a-z]+)_[\w-]+$/.exec(text)?.[1] ?? '')
+  const named = placesOf(session.value ?? {}).filter(({ label }) => holds(label, text))
+  if (byId === undefined) return named
+  const { page, ...kind } = byId
+  return [{ ...kind, label: text, address: href(page, { id: text }) }, ...named]
 }
 
 /** Finds settings, keys, tasks, escrows, sessions and memories. Kinds that this key may not read are omitted. */
@@ -72,8 +83,18 @@ const SEARCHES: readonly Search[] = [
         group: 'Keys',
         label: name,
         note: shortId(id),
-        address: href('calls', { query: { caller_id: id } }),
+        address: href('keys', { id }),
       }))
+  },
+  async (text, signal) => {
+    if (text.length > LONGEST_SESSION) return []
+    const { items } = await api.get<List<CallRecord>>(`/api/calls${queryOf({ session: text, limit: '1' })}`, { signal })
+    return items.map(({ caller_id: key }) => ({
+      group: 'Sessions',
+      label: text,
+      note: 'coding session',
+      address: href('sessions', { id: text, query: { key } }),
+    }))
   },
   async (text, signal) => {
     const path = `/api/sessions/search?q=${encodeURIComponent(text)}`

@@ -64,7 +64,7 @@ function Name({ of: { id, kind, name, group }, groups }: { of: Burn; groups: Gro
   if (kind === 'group') {
     return (
       <>
-        <a href={href('settings', { id: 'groups' })}>{name}</a> <Badge>group</Badge>
+        <a href={href('keys', { id })}>{name}</a> <Badge>group</Badge>
       </>
     )
   }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { Button, Card, ErrorNote } from '../../components/components.ts'
 import { href } from '../../router.ts'
+import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { type Change, changedLines } from './changed-lines.ts'
 import './calls.css'
@@ -16,8 +17,13 @@ export function Content({ of: call, before }: { of: CallRecord; before: string |
     return (
       <Card title="Request and reply">
         <p class="hint">
-          Not stored. Turn on <code>audit.store_content</code> in the{' '}
-          <a href={href('settings', { id: 'configuration' })}>settings</a> to store requests and replies.
+          Not stored.{' '}
+          {session.value?.isAdmin && (
+            <>
+              Turn on <code>audit.store_content</code> in the{' '}
+              <a href={href('settings', { id: 'configuration' })}>settings</a> to store requests and replies.
+            </>
+          )}
         </p>
       </Card>
     )

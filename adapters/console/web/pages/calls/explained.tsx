@@ -8,6 +8,7 @@ import { Card, Copy, Facts, Grid, NotLoaded, Page, When } from '../../components
 import { Crumbs } from '../../components/crumbs.tsx'
 import { count, duration, percent, timeOf, usdExact } from '../../format.ts'
 import { href } from '../../router.ts'
+import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { Content } from './call-content.tsx'
 import { Money } from './call-money.tsx'
@@ -184,7 +185,7 @@ function Candidates({ of: { call, attempts } }: { of: ExplainedCall }) {
               <span>
                 {upstream}: {SKIPPED[reason]}
               </span>
-              <a href={href('upstreams')}>Try it now</a>
+              {session.value?.isAdmin && <a href={href('upstreams')}>Try it now</a>}
             </li>
           )),
           <li key={attempt.call_id} aria-current={attempt.call_id === call.call_id ? 'true' : undefined}>

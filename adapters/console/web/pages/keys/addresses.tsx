@@ -21,9 +21,11 @@ export function Addresses({ id }: { id: string }) {
         of={live}
         rows={live.data?.groups ?? []}
         rowKey={({ key }) => key}
-        addressOf={({ key }) => href('calls', { query: { caller_id: id, address: key, from: timeText(from) } })}
+        addressOf={({ key: address }) =>
+          address === '' ? null : href('calls', { query: { caller_id: id, address, from: timeText(from) } })
+        }
         columns={[
-          { key: 'key', label: 'Address', render: ({ key }) => key || 'this machine' },
+          { key: 'key', label: 'Address', render: ({ key }) => key || 'unknown' },
           figureColumn('Calls', ({ calls }) => count(calls)),
           figureColumn('Refused', ({ refused }) => count(refused)),
           moneyColumn('upstream_cost_usd', 'Cost'),

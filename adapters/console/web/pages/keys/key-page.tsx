@@ -86,7 +86,7 @@ function Details({ of: key }: { of: KeyRecord }) {
             Owed: key.debt_usd > 0 && usd(key.debt_usd),
             Presumed: key.presumed_usd > 0 && usd(key.presumed_usd),
             Receipts: <a href={href('usage', { query: { caller: key.id } })}>all receipts</a>,
-            Ledger: (
+            Ledger: !session.value?.isInference && (
               <a href={href('wallet', { id: 'ledger', query: { caller: session.value?.isAdmin ? key.id : null } })}>
                 all transfers
               </a>

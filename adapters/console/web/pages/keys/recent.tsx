@@ -3,20 +3,26 @@ import type { CodingSession } from '../../../../../src/coding-sessions/coding-se
 import { Advice } from '../../components/advice.tsx'
 import { Empty, ListCard, whenColumn } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { usePage } from '../../paging.ts'
+import type { List } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
 import { SESSION_COLUMNS } from '../sessions/session-columns.tsx'
 
-/** Rows of a list that is shown in part. */
-const FEW = { limit: 5, everyMs: 10_000 }
+/** Most matches that are counted one by one. */
+const MOST_COUNTED = 1000
+
+/** First rows of a list, whose other pages are elsewhere: the address of this page has none of them. */
+const useFew = <T,>(path: string, query: Readonly<Record<string, string>>) =>
+  useLive<List<T>>(`${path}${queryOf({ ...query, limit: '5' })}`, { everyMs: 10_000 })
 
 /** Last sessions of a key or group, with a link to all. */
 export function RecentSessions({ query }: { query: { key: string } | { group: string } }) {
-  const page = usePage<CodingSession>(`/api/coding-sessions${queryOf(query)}`, FEW)
+  const page = useFew<CodingSession>('/api/coding-sessions', query)
+  const { total = 0 } = page.data ?? {}
   return (
     <ListCard<CodingSession>
       title="Sessions"
-      actions={<a href={href('sessions', { query })}>All {count(page.total)}</a>}
+      actions={<a href={href('sessions', { query })}>All {total < MOST_COUNTED && count(total)}</a>}
       label="Last sessions"
       list={page}
       rowKey={({ id, key }) => `${id} ${key}`}
@@ -32,11 +38,11 @@ export function RecentSessions({ query }: { query: { key: string } | { group: st
 /** Last refused calls of a key, each with what to do. */
 export function Refusals({ id }: { id: string }) {
   const query = { status: 'refused', caller_id: id }
-  const page = usePage<CallRecord>(`/api/calls${queryOf(query)}`, FEW)
+  const page = useFew<CallRecord>('/api/calls', query)
   return (
     <ListCard<CallRecord>
       title="Refusals"
-      actions={<a href={href('calls', { query })}>All {count(page.total)}</a>}
+      actions={<a href={href('calls', { query })}>All {count(page.data?.total ?? 0)}</a>}
       label="Last refused calls"
       list={page}
       rowKey={({ call_id }) => call_id}

@@ -1,7 +1,9 @@
+import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import type { CallStats } from '../../../../../src/calls/call-stats.ts'
 import { BarLinks } from '../../components/bars.tsx'
 import { Card, DataTable, Empty, figureColumn, moneyColumn, NotLoaded } from '../../components/components.ts'
 import { count, usd, utcDayOfMonth } from '../../format.ts'
+import type { List } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
 import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
@@ -19,10 +21,14 @@ const useStats = (id: string, by: 'day' | 'model') =>
 /** Spending of a key in the last 30 UTC days. Each day leads to its calls. @param budget of a day, drawn as a line */
 export function SpendByDay({ id, budget }: { id: string; budget: number | undefined }) {
   const live = useStats(id, 'day')
-  if (live.data === null)
+  // As the list counts them: statistics also have the refused calls of a flood, which have no record.
+  const listed = useLive<List<CallRecord>>(`/api/calls${queryOf({ caller_id: id, from: firstDay(), limit: '1' })}`, {
+    everyMs: 10_000,
+  })
+  if (live.data === null || listed.data === null)
     return (
       <Card title="Spend by day">
-        <NotLoaded of={live} what="the days" />
+        <NotLoaded of={live.data === null ? live : listed} what="the days" />
       </Card>
     )
   const { totals, groups } = live.data
@@ -30,7 +36,7 @@ export function SpendByDay({ id, budget }: { id: string; budget: number | undefi
   const bars = Array.from({ length: DAYS }, (_, i) => {
     const start = first + i * DAY_MS
     const day = new Date(start).toISOString().slice(0, 10)
-    const { upstream_cost_usd: cost = 0, calls = 0 } = groups.find(({ key }) => key === day) ?? {}
+    const { upstream_cost_usd: cost = 0, calls = 0, refused = 0 } = groups.find(({ key }) => key === day) ?? {}
     const query = {
       caller_id: id,
       from: timeText(new Date(start).toISOString()),
@@ -38,7 +44,7 @@ export function SpendByDay({ id, budget }: { id: string; budget: number | undefi
     }
     return {
       key: day,
-      label: `${utcDayOfMonth(start)}: ${usd(cost)} in ${count(calls)} calls`,
+      label: `${utcDayOfMonth(start)}: ${usd(cost)} in ${count(calls - refused)} calls, ${count(refused)} refused`,
       value: cost,
       href: href('calls', { query }),
       marked: budget !== undefined && cost >= budget,
@@ -48,7 +54,8 @@ export function SpendByDay({ id, budget }: { id: string; budget: number | undefi
   return (
     <Card title="Spend by day">
       <p class="hint">
-        {usd(totals.upstream_cost_usd)} in <a href={all}>{count(totals.calls)} calls</a> of 30 days
+        {usd(totals.upstream_cost_usd)} in <a href={all}>{count(listed.data.total)} calls</a> of 30 days
+        {totals.refused > 0 && `; ${count(totals.refused)} refused, recorded up to 60 a minute`}
         {budget !== undefined && '; the line is the budget of a day'}
       </p>
       <BarLinks label="Spend by day" bars={bars} line={budget} />
@@ -56,13 +63,13 @@ export function SpendByDay({ id, budget }: { id: string; budget: number | undefi
   )
 }
 
-/** Filter of the calls of a model. Those without one were refused. */
-const callsOf = (model: string) => (model === '' ? { status: 'refused' } : { model })
-
-/** Spending of a key by model in the last 30 UTC days. */
+/** Spending of a key by model in the last 30 UTC days, without refused calls, which have no model. */
 export function Models({ id }: { id: string }) {
   const live = useStats(id, 'model')
-  const rows = (live.data?.groups ?? []).toSorted((a, b) => b.upstream_cost_usd - a.upstream_cost_usd)
+  const rows = (live.data?.groups ?? [])
+    .map(({ calls, ...group }) => ({ ...group, calls: calls - group.refused }))
+    .filter(({ calls }) => calls > 0)
+    .sort((a, b) => b.upstream_cost_usd - a.upstream_cost_usd)
   return (
     <Card title="Spend by model">
       <DataTable<CallStats['groups'][number]>
@@ -70,11 +77,11 @@ export function Models({ id }: { id: string }) {
         of={live}
         rows={rows}
         rowKey={({ key }) => key}
-        addressOf={({ key }) =>
-          href('calls', { query: { ...callsOf(key), caller_id: id, from: timeText(firstDay()) } })
+        addressOf={({ key: model }) =>
+          model === '' ? null : href('calls', { query: { model, caller_id: id, from: timeText(firstDay()) } })
         }
         columns={[
-          { key: 'key', label: 'Model', render: ({ key }) => key || 'none' },
+          { key: 'key', label: 'Model', render: ({ key }) => key || 'no model' },
           figureColumn('Calls', ({ calls }) => count(calls)),
           figureColumn('Tokens', ({ total_tokens }) => count(total_tokens)),
           moneyColumn('upstream_cost_usd', 'Cost'),

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import type { CodingSessionDetails } from '../../../../../src/coding-sessions/read-session.ts'
-import { api } from '../../api.ts'
 import { BarLinks } from '../../components/bars.tsx'
 import { CacheStat } from '../../components/cache-stat.tsx'
 import { KeyLink, useNames } from '../../components/caller-name.tsx'
@@ -23,6 +22,7 @@ import {
 } from '../../components/components.ts'
 import { Crumbs } from '../../components/crumbs.tsx'
 import { count, usd } from '../../format.ts'
+import { usePostOnce } from '../../once.ts'
 import { usePage } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -137,10 +137,12 @@ function Parts({ of: one }: { of: CodingSessionDetails }) {
 function Actions(props: { of: CodingSessionDetails; onChanged: () => void }) {
   const { of: one, onChanged } = props
   const [doing, setDoing] = useState<'stop' | 'raise' | null>(null)
+  const postOnce = usePostOnce()
   const post = async (what: 'stop' | 'resume', said: string, body: object = {}) => {
-    const headers = what === 'resume' ? { 'idempotency-key': crypto.randomUUID() } : undefined
-    const key = new URLSearchParams(one.key === null ? {} : { key: one.key })
-    await api.post(`/api/coding-sessions/${encodeURIComponent(one.id)}/${what}?${key}`, body, { headers })
+    await postOnce<unknown>(
+      `/api/coding-sessions/${encodeURIComponent(one.id)}/${what}${queryOf({ key: one.key })}`,
+      body,
+    )
     notify(said)
     onChanged()
     setDoing(null)
