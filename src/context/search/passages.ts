@@ -4,8 +4,9 @@ import type { Matches } from './matcher.ts'
 import { partsOf } from './parts.ts'
 import { createPassageFinder, type Passage } from './passage.ts'
 
-/** Matching files whose passages are searched. Of the others, the context has the names. */
+/** Matching files whose passages are searched, and how many more while they leave room. Of the others, the context has the names. */
 const LOOKED_INTO = 8
+const MOST_LOOKED_INTO = 32
 /** Share of the budget for all passages, and the largest and smallest for those of one file. */
 const PASSAGES_SHARE = 0.8
 const MOST = 0.45
@@ -31,24 +32,37 @@ export async function findPassages(
 ): Promise<ScoredFile[]> {
   if (query === null) return files
   const passagesIn = createPassageFinder(query)
-  const best = files
-    .filter(({ terms }) => terms.match > 0)
-    .sort((a, b) => b.interest - a.interest)
-    .slice(0, LOOKED_INTO)
-  const shares = sharesOf(best)
+  const matching = files.filter(({ terms }) => terms.match > 0).sort((a, b) => b.interest - a.interest)
   const found = new Map<ScoredFile, Passage[]>()
-  await Promise.all(
-    best.map(async (file, i) => {
-      const { text, firstLine } = partsOf((await textOf(file.path)) ?? '')[part.get(file.path) ?? 0] ?? NOTHING
-      const passages = passagesIn(text, file.path, maxTokens * (shares[i] ?? 0) * CHARACTERS)
-      found.set(
-        file,
-        passages.map(({ from, to }) => ({ from: from + firstLine - 1, to: to + firstLine - 1 })),
-      )
-    }),
-  )
+
+  /** @returns the characters of the file's passages */
+  async function look(file: ScoredFile, characters: number): Promise<number> {
+    const { text, firstLine } = partsOf((await textOf(file.path)) ?? '')[part.get(file.path) ?? 0] ?? NOTHING
+    const passages = passagesIn(text, file.path, characters)
+    found.set(
+      file,
+      passages.map(({ from, to }) => ({ from: from + firstLine - 1, to: to + firstLine - 1 })),
+    )
+    return passages.reduce((sum, { from, to }) => sum + charactersOf(text, from, to), 0)
+  }
+
+  const budget = maxTokens * CHARACTERS
+  let left = budget * PASSAGES_SHARE
+  for (let from = 0; from < Math.min(matching.length, MOST_LOOKED_INTO) && left > 0; from += LOOKED_INTO) {
+    const some = matching.slice(from, from + LOOKED_INTO)
+    const shares = sharesOf(some)
+    const room = from === 0 ? budget : left
+    const spent = await Promise.all(some.map((file, i) => look(file, room * (shares[i] ?? 0))))
+    left -= spent.reduce((sum, characters) => sum + characters, 0)
+  }
   return files.map((file) => ({ ...file, passages: found.get(file) ?? [] }))
 }
+
+const charactersOf = (text: string, from: number, to: number): number =>
+  text
+    .split('\n')
+    .slice(from - 1, to)
+    .join('\n').length
 
 /** Shares of the budget for the passages of files, by how well they match. */
 function sharesOf(best: readonly ScoredFile[]): number[] {

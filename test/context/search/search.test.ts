@@ -159,17 +159,18 @@ describe('search in files', () => {
     assert.equal(places[0]?.children?.[0]?.path, 'a.c#L1-L7')
   })
 
-  it('gives files beyond the best eight, and files that only describe the project, by their names', async (t) => {
-    const files = Array.from({ length: 12 }, (_, i) => [
-      `src/part${i}.ts`,
-      `function escrow${i}() {\n  return ${i}\n}\n`,
-    ])
-    const { root } = createProject(t, { ...Object.fromEntries(files), 'README.md': 'A shop.\n' })
-    const { places } = await contextWith().get({ query: 'escrow' }, [root])
-    const parts = places.find(({ path }) => path === 'src')?.children ?? []
-    assert.equal(parts.length, 12)
-    assert.equal(parts.filter(({ children }) => children?.some(({ excerpt }) => excerpt)).length, 8)
-    assert.equal(places.find(({ path }) => path === 'README.md')?.excerpt, undefined)
+  it('looks into files beyond the best eight while those leave room, and gives others by their names', async (t) => {
+    for (const lines of [1, 120]) {
+      const body = '  track("a line of the function")\n'.repeat(lines)
+      const files = Array.from({ length: 12 }, (_, i) => [`src/part${i}.ts`, `function escrow${i}() {\n${body}}\n`])
+      const { root } = createProject(t, { ...Object.fromEntries(files), 'README.md': 'A shop.\n' })
+      const { places } = await contextWith().get({ query: 'escrow' }, [root])
+      const parts = places.find(({ path }) => path === 'src')?.children ?? []
+      assert.equal(parts.length, 12)
+      const shown = parts.filter(({ children }) => children?.some(({ excerpt }) => excerpt)).length
+      assert.ok(lines === 1 ? shown === 12 : shown > 4 && shown <= 8, `${shown} of ${lines} lines`)
+      assert.equal(places.find(({ path }) => path === 'README.md')?.excerpt, undefined)
+    }
   })
 
   it('searches a file as it is now: changed, new, deleted, with git and without', async (t) => {
