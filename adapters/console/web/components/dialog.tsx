@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { BusyAround } from './busy.ts'
 import { Button } from './fields.tsx'
 import { Form, FormEnd } from './form.tsx'
-import { focusFirst } from './keyboard-focus.ts'
+import { focusFirst, focusSuccessor } from './keyboard-focus.ts'
 import { ErrorNote } from './notes.tsx'
 import { useAction } from './use-action.ts'
 
@@ -33,11 +33,15 @@ function OpenDialog(props: DialogProps) {
   }
   useLayoutEffect(() => {
     const element = dialog.current
+    const opener = document.activeElement
     element?.showModal()
     // The browser would focus the close button.
     if (element) focusFirst(element)
-    // Removing an open dialog would lose the focus.
-    return () => element?.close()
+    return () => {
+      // Removing an open dialog would lose the focus.
+      element?.close()
+      if (opener !== null && !opener.isConnected) focusSuccessor(opener)
+    }
   }, [])
   return (
     <dialog

@@ -16,6 +16,17 @@ export function focusFirst(inside: Element): void {
 }
 
 /**
+ * Moves the keyboard focus to the control that took the place of one that was removed: a column of buttons that folded
+ * away and came back has new ones. Without such a control, it moves to the heading of the page.
+ */
+export function focusSuccessor(removed: Element): void {
+  const label = removed.getAttribute('aria-label')
+  const next = label === null ? null : document.querySelector<HTMLElement>(`main [aria-label="${CSS.escape(label)}"]`)
+  const target = next ?? document.querySelector<HTMLElement>('main h1[tabindex]')
+  target?.focus({ preventScroll: next === null })
+}
+
+/**
  * Submits a form on Ctrl+Enter or ⌘+Enter. This also works in a text area, where Enter alone starts a new line. It
  * clicks the button, which may be disabled.
  */
