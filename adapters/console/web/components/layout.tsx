@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
+import { Copy } from './inline.tsx'
 
 /** Page with its title, purpose and actions. @param back the list that it belongs to, the one way back */
 export function Page(props: {
@@ -64,12 +65,19 @@ export function Grid({ of = 'cards', children }: { of?: 'cards' | 'figures'; chi
 /** Meaning of a colour. */
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
 
-/** One large figure. */
-export function Stat(props: { label: string; value: ComponentChildren; hint?: ComponentChildren; tone?: Tone }) {
+/** One large figure. @param href list of the rows that it sums up */
+export function Stat(props: {
+  label: string
+  value: ComponentChildren
+  hint?: ComponentChildren
+  tone?: Tone
+  href?: string | undefined
+}) {
+  const { label, value, href } = props
   return (
     <dl class={`stat ${props.tone ?? 'neutral'}`}>
-      <dt>{props.label}</dt>
-      <dd class="value">{props.value}</dd>
+      <dt>{label}</dt>
+      <dd class="value">{href === undefined ? value : <a href={href}>{value}</a>}</dd>
       {props.hint && <dd class="hint">{props.hint}</dd>}
     </dl>
   )
@@ -117,12 +125,18 @@ export function Tabs<Id extends string>(props: {
   )
 }
 
-/** Empty state: the reason and what to do. */
-export function Empty(props: { title: string; hint?: ComponentChildren; action?: ComponentChildren }) {
+/** Empty state: the reason and what to do. @param command first step in a terminal, to be copied */
+export function Empty(props: {
+  title: string
+  hint?: ComponentChildren
+  command?: string | undefined
+  action?: ComponentChildren
+}) {
   return (
     <div class="empty">
       <p class="empty-title">{props.title}</p>
       {props.hint && <p>{props.hint}</p>}
+      {props.command && <Copy text={props.command} />}
       {props.action}
     </div>
   )

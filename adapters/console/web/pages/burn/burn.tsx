@@ -47,7 +47,9 @@ function BurnList() {
       loading="keys and groups"
       pages={{ back: 'Sooner', on: 'Later' }}
       rowKey={({ id }) => id}
-      empty={<Empty title="No keys yet" hint="Create one in Settings, or with: gazeway key create" />}
+      empty={
+        <Empty title="No keys yet" hint="Create a key per assistant." command="gazeway key create --name laptop" />
+      }
       columns={[
         { key: 'name', label: 'Name', render: (burn) => <Name of={burn} groups={groups} /> },
         { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },

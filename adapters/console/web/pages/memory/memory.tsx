@@ -145,7 +145,8 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty
       title="No memories yet"
-      hint="Assistants store memories with the tool gateway_memory_store. You can also create one with “New memory”."
+      hint="Give your assistants the tools that store memories, or create one with “New memory”."
+      command="gazeway setup"
     />
   )
 }

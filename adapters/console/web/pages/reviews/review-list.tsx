@@ -26,7 +26,8 @@ export function ReviewList() {
         empty={
           <Empty
             title="No reviews yet"
-            hint="Run gazeway review in a repository, with --remote to have this Gazeway observe it, or open a completed task whose reward takes a review."
+            hint="Review the last commit of a repository on this machine, or open a completed task whose reward takes a review."
+            command="gazeway review"
           />
         }
       />

@@ -74,11 +74,8 @@ function SessionList({ filter }: { filter: Filter }) {
         ) : (
           <Empty
             title="No sessions yet"
-            hint={
-              <>
-                Put a coding agent behind Gazeway: <code>gazeway connect claude</code>
-              </>
-            }
+            hint="Put a coding agent behind Gazeway. Its sessions appear with the first call."
+            command="gazeway connect claude"
           />
         )
       }

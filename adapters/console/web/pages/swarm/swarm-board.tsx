@@ -11,6 +11,7 @@ import {
   type Tone,
   whenColumn,
 } from '../../components/components.ts'
+import { curlOf } from '../../components/curl.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import '../tasks/tasks.css'
@@ -50,7 +51,13 @@ export function SwarmBoard() {
         rowKey={({ swarm_id }) => swarm_id}
         addressOf={({ swarm_id }) => href('swarm', { id: swarm_id })}
         columns={COLUMNS}
-        empty={<Empty title="No swarms yet" hint="Enter a goal to see its tasks as a graph." />}
+        empty={
+          <Empty
+            title="No swarms yet"
+            hint="Enter a goal to see its tasks as a graph, or have an agent do it:"
+            command={curlOf('/api/tasks/swarm', { goal: 'Plan the release' })}
+          />
+        }
       />
       {making && <NewSwarmDialog onClose={() => setMaking(false)} />}
     </Page>

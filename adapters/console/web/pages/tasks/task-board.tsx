@@ -17,6 +17,7 @@ import {
   Stat,
   whenColumn,
 } from '../../components/components.ts'
+import { curlOf } from '../../components/curl.ts'
 import { count, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, queryOf } from '../../router.ts'
@@ -72,8 +73,9 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
             hint={
               given
                 ? 'Clear a filter to see more.'
-                : 'Create one here, divide a goal into several, or let an agent create them.'
+                : 'Create one here, divide a goal into several, or have an agent create them:'
             }
+            command={given ? undefined : curlOf('/api/tasks', { title: 'Summarise the week' })}
             action={given ? <Button onClick={() => go(href('tasks'), true)}>Show all</Button> : undefined}
           />
         }
