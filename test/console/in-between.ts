@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http'
 
-/** Fault of a reply: `cut` withholds its second half, `html` answers with a page instead. */
-export type Fault = 'cut' | 'html'
+/** Fault of a reply: `cut` ends it after half, `half` stops there and stays open, `html` answers with a page instead. */
+export type Fault = 'cut' | 'half' | 'html'
 
 export interface Spoiling {
   /** Settled once a reply was spoilt. */
@@ -38,6 +38,9 @@ export async function startInBetween(target: string): Promise<InBetween> {
       const spoilt = faults.get(name)
       if (spoilt?.fault === 'html') {
         outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>Restarting</html>')
+      } else if (spoilt?.fault === 'half') {
+        outgoing.writeHead(reply.statusCode ?? 502, reply.headers)
+        outgoing.write(body.subarray(0, body.length / 2))
       } else if (spoilt?.fault === 'cut') {
         outgoing.writeHead(reply.statusCode ?? 502, reply.headers)
         outgoing.write(body.subarray(0, body.length / 2), () => outgoing.destroy())

@@ -72,4 +72,17 @@ describe('a platform that takes requests and answers none', { skip: WITHOUT_BROW
     assert.equal(await page.getByText(BANNER).count(), 0)
     await page.close()
   })
+
+  it('is given up after 5 s where it sent half of an answer, without a script error', async () => {
+    const page = await open('#/memory')
+    const errors: Error[] = []
+    page.on('pageerror', (error) => errors.push(error))
+    await page.getByText('Facts shared by all').waitFor()
+    const { end } = between.spoil('/api/memory', 'half')
+    await page.getByText('Gazeway did not answer within 5 s').first().waitFor()
+    end()
+    await page.getByText('Gazeway did not answer within 5 s').first().waitFor({ state: 'detached' })
+    assert.deepEqual(errors, [])
+    await page.close()
+  })
 })

@@ -97,31 +97,35 @@ async function request(method: string, path: string, body: unknown, options: Opt
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...options.headers,
   }
-  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
-  const limit = AbortSignal.timeout(timeoutMs)
-  const [reply, text] = await whole(path, timeoutMs, {
-    method,
-    headers,
-    signal: options.signal ? AbortSignal.any([options.signal, limit]) : limit,
-    cache: 'no-store',
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+  const [reply, text] = await whole(
+    path,
+    { method, headers, cache: 'no-store', ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
+    options,
+  )
   offline.value = false
   if (reply.ok) return text
+  throw refusalOf(reply, text, key)
+}
+
+/** Error of a reply that is not 2xx. A key that is not accepted ends its session. */
+function refusalOf(reply: Response, text: string, key: string | undefined): ApiError {
   if (reply.status === 401 && key !== undefined && key === session.value?.key) {
     endSession('This key was revoked or has expired. Sign in with another key.')
   }
-  throw faultOf(reply, text)
+  return faultOf(reply, text)
 }
 
 /** Fetches a reply with its whole body. A body that is cut off counts as no reply. */
-async function whole(path: string, timeoutMs: number, init: RequestInit): Promise<[Response, string]> {
+async function whole(path: string, init: RequestInit, options: Options): Promise<[Response, string]> {
+  const { signal: ending, timeoutMs = TIMEOUT_MS } = options
+  const limit = AbortSignal.timeout(timeoutMs)
   try {
-    const reply = await fetch(path, init)
+    const reply = await fetch(path, { ...init, signal: ending ? AbortSignal.any([ending, limit]) : limit })
     return [reply, await reply.text()]
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    if (error instanceof DOMException && error.name === 'TimeoutError') {
+    if (ending?.aborted) throw error
+    // A body that is cut off by the limit fails with the browser's AbortError, not with the limit's TimeoutError.
+    if (limit.aborted) {
       void noteTimeout(path)
       const message = `Gazeway did not answer within ${timeoutMs / 1000} s.`
       throw new ApiError({ status: 0, code: 'timeout', message })
