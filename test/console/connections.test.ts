@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import WebSocket from 'ws'
+import { newId } from '../../src/text/ids.ts'
 import { ask, errorOf } from '../adapters/platform.ts'
 import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
@@ -171,6 +172,35 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     const missing = await ask(platform, 'GET', '/api/calls/call_none')
     await page.goto(`${platform.url}/#/calls/call_none`)
     await page.getByText((await errorOf(missing)).message).waitFor()
+  })
+
+  it('shows calls as they are recorded, counts them while it is paused, and polls without a stream', async () => {
+    const { calls } = gazeway.platform.gateway
+    const [last] = (await calls.history({ limit: 1 })).items
+    assert.ok(last, 'there are calls')
+    const record = (model: string) =>
+      calls.record({ ...last, call_id: newId('call'), at: new Date().toISOString(), model, session_id: 'live' })
+    const page = await gazeway.open('#/calls?session=live')
+    const table = page.getByRole('table', { name: 'Calls' })
+    await page.getByText('live', { exact: true }).waitFor()
+    record('first')
+    await table.getByText('first').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    record('second')
+    record('third')
+    await page.getByText('paused, 2 new').waitFor()
+    assert.equal(await table.getByRole('row').count(), 2)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await table.getByText('third').waitFor()
+    assert.equal(await table.getByRole('row').count(), 4)
+
+    const error = { code: 'too_many_requests', message: 'Too many streams.', type: 'rate_limit_error', param: null }
+    await page.route('**/api/calls/live*', (route) => route.fulfill({ status: 429, json: { error } }))
+    await page.reload()
+    await page.getByText('every 3 s', { exact: true }).waitFor()
+    record('fourth')
+    await table.getByText('fourth').waitFor()
+    await page.close()
   })
 
   it('names a client that breaks its cache, beside what its session saved and missed', async () => {

@@ -9,6 +9,8 @@ const RETRY_MS = 1500
 const HEALTH = '/health'
 /** Default timeout of a reply in milliseconds. */
 const TIMEOUT_MS = 5000
+/** Silence after which a stream counts as lost, in milliseconds. Gazeway sends a comment at least every 15 s. */
+const SILENCE_MS = 20_000
 /** Timeout of replies that wait for a model or long lists. */
 export const PATIENT_MS = 180_000
 
@@ -68,6 +70,29 @@ export const api = {
   /** Returns the text of a reply, such as CSV. */
   text(path: string, { accept = 'application/json', ...options }: Options & { accept?: string } = {}) {
     return request('GET', path, undefined, { ...options, headers: { accept, ...options.headers } })
+  },
+  /**
+   * Reads server-sent events until the stream ends, is silent for 20 s, or `signal` aborts it.
+   *
+   * @param onEvent called with the data of each event
+   * @throws ApiError for a refusal; the browser's TypeError for a lost connection, and its AbortError when `signal` was aborted
+   */
+  async events(path: string, on: { signal: AbortSignal; onOpen: () => void; onEvent: (data: string) => void }) {
+    const key = session.value?.key
+    const headers = { accept: 'text/event-stream', ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+    const reply = await fetch(path, { headers, signal: on.signal, cache: 'no-store' })
+    if (!reply.ok || reply.body === null) throw refusalOf(reply, await reply.text(), key)
+    on.onOpen()
+    let unread = ''
+    const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader()
+    for (;;) {
+      const silence = setTimeout(() => void reader.cancel(), SILENCE_MS)
+      const { value, done } = await reader.read().finally(() => clearTimeout(silence))
+      if (done) return
+      const events = (unread + value).split('\n\n')
+      unread = events.pop() ?? ''
+      for (const event of events) for (const [, data] of event.matchAll(/^data: (.*)$/gm)) on.onEvent(data ?? '')
+    }
   },
 }
 

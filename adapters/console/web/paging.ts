@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Page } from '../../../src/store/page.ts'
 import { addressWith, go, place } from './router.ts'
-import { type Live, useLive } from './use-live.ts'
+import { type Live, type Polling, useLive } from './use-live.ts'
 
 /** List as the API returns it. */
 export type List<T> = Page<T>
@@ -26,7 +26,7 @@ const earlier = new Map<string, { cursor: string | null; first: number }>()
  */
 export function usePage<T, L extends List<T> = List<T>>(
   path: string | null,
-  { limit = 25, everyMs = 3000 }: { limit?: number; everyMs?: number } = {},
+  { limit = 25, ...polling }: Polling & { limit?: number } = {},
 ): Paged<T, L> {
   const filtered = useRef(path)
   const isOther = filtered.current !== path
@@ -37,7 +37,7 @@ export function usePage<T, L extends List<T> = List<T>>(
   const cursor = isOther ? null : place.value.query.get('after')
   const first = cursor === null ? 1 : Number(place.value.query.get('first')) || 1
   const query = `limit=${limit}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
-  const live = useLive<L>(path === null ? null : `${path}${path.includes('?') ? '&' : '?'}${query}`, { everyMs })
+  const live = useLive<L>(path === null ? null : `${path}${path.includes('?') ? '&' : '?'}${query}`, polling)
   const items = live.data?.items ?? []
   const following = live.data?.next_cursor ?? null
   const turnTo = (to: { cursor: string | null; first: number }) =>

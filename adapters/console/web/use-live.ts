@@ -24,6 +24,13 @@ export interface Live<T> {
   reload(): void
 }
 
+/** Times of a poll, in milliseconds. */
+export interface Polling {
+  everyMs?: number | undefined
+  timeoutMs?: number | undefined
+  isPaused?: boolean | undefined
+}
+
 /** Result of the last attempt and its path. */
 interface Loaded<T> {
   path: string | null
@@ -37,16 +44,18 @@ const NOTHING = { path: null, text: '', data: null, error: null }
 /**
  * Polls a path of the API while the tab is visible and Gazeway is reachable.
  *
+ * @param options.isPaused keeps the data of the present path as it is; a path without data is loaded once
  * @param path null sends no request. Another query keeps the old data until its reply or error; another resource does
  *   not.
  */
 export function useLive<T>(
   path: string | null,
-  { everyMs = 3000, timeoutMs }: { everyMs?: number; timeoutMs?: number } = {},
+  { everyMs = 3000, timeoutMs, isPaused = false }: Polling = {},
 ): Live<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>(NOTHING)
   const [round, setRound] = useState(0)
   const answeredAt = useRef<number | null>(null)
+  const answeredPath = useRef<string | null>(null)
   const isOffline = offline.value
 
   useEffect(() => {
@@ -56,11 +65,12 @@ export function useLive<T>(
 
     const load = async () => {
       clearTimeout(timer)
-      if (document.hidden) return
+      if (document.hidden || (isPaused && answeredPath.current === path)) return
       let pauseMs = everyMs
       try {
         const text = await api.text(path, { signal: ending.signal, timeoutMs })
         answeredAt.current = Date.now()
+        answeredPath.current = path
         setLoaded((was) => {
           if (was.path === path && was.text === text && was.error === null) return was
           return { path, text, data: fromJson<T>(text), error: null }
@@ -84,7 +94,7 @@ export function useLive<T>(
       document.removeEventListener('visibilitychange', onVisible)
     }
     // When Gazeway is reachable again, the request is sent at once.
-  }, [path, everyMs, timeoutMs, round, isOffline])
+  }, [path, everyMs, timeoutMs, isPaused, round, isOffline])
 
   const reload = useCallback(() => setRound((n) => n + 1), [])
   const loading = loaded.path !== path

@@ -1,7 +1,9 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { CALL_STATUS_NAMES } from '../../../../../src/calls/call-status.ts'
 import { Caller, callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
 import {
+  Badge,
   Button,
   type Column,
   Empty,
@@ -15,11 +17,12 @@ import {
 } from '../../components/components.ts'
 import { count, duration, percent } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { go, href, type PageProps, place, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 import { CallPage } from './explained.tsx'
 import { nobody, Outcome } from './outcome.tsx'
+import { useNewCalls } from './use-new-calls.ts'
 import './calls.css'
 
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'session', 'address', 'from', 'to'] as const
@@ -74,7 +77,8 @@ const columnsFor = (names: Names): Column<CallRecord>[] => [
 function Trail({ filter }: { filter: Filter }) {
   const set = (change: Partial<Filter>) => go(href('calls', { query: { ...filter, ...change } }), true)
   const asked = queryOf({ ...filter, from: timeIn(filter.from), to: timeIn(filter.to) })
-  const page = usePage<CallRecord>(`/api/calls${asked}`)
+  const live = useLiveTrail(asked)
+  const { page } = live
   const names = useNames()
   const caller: FieldSpec<Filter> = {
     name: 'caller_id',
@@ -85,6 +89,8 @@ function Trail({ filter }: { filter: Filter }) {
   return (
     <ListCard<CallRecord>
       label="Calls"
+      title="Audit trail"
+      actions={<LiveSwitch of={live} />}
       filters={
         <Filters class="call-filters" draft={filter} edit={set} fields={fields}>
           {asked && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
@@ -101,10 +107,52 @@ function Trail({ filter }: { filter: Filter }) {
         ) : (
           <Empty
             title="No calls yet"
-            hint="Calls appear when an assistant or a program asks a model: over MCP, on /v1, or in the chat on the Connections page."
+            hint="Calls appear as they end. Have a coding agent use the models of Gazeway, or chat on the Connections page:"
+            command="gazeway connect claude"
           />
         )
       }
     />
+  )
+}
+
+/** Intervals of polls, in milliseconds: while a stream tells of new calls, and without one. */
+const POLL_MS = { streaming: 60_000, alone: 3000 }
+
+/** Page of calls that is loaded again as calls are recorded. The first page alone is live; a pause counts new calls. */
+function useLiveTrail(asked: string) {
+  const [isPaused, setPaused] = useState(false)
+  const [waiting, setWaiting] = useState(0)
+  const isFirst = !place.value.query.has('after')
+  const isStreaming = useNewCalls(isFirst ? asked : null, (calls) => {
+    if (isPaused) setWaiting((before) => before + calls)
+    else page.reload()
+  })
+  const page = usePage<CallRecord>(`/api/calls${asked}`, {
+    isPaused,
+    everyMs: isStreaming ? POLL_MS.streaming : POLL_MS.alone,
+  })
+  useEffect(() => setWaiting(0), [asked])
+  const pause = (to: boolean) => {
+    setPaused(to)
+    setWaiting(0)
+  }
+  return { page, isStreaming, isPaused, waiting, pause }
+}
+
+function LiveSwitch({ of: { isStreaming, isPaused, waiting, pause } }: { of: ReturnType<typeof useLiveTrail> }) {
+  return (
+    <>
+      <span role="status">
+        {isPaused ? (
+          <Badge tone="warn">{waiting === 0 ? 'paused' : `paused, ${count(waiting)} new`}</Badge>
+        ) : (
+          <Badge tone={isStreaming ? 'good' : 'neutral'}>{isStreaming ? 'live' : 'every 3 s'}</Badge>
+        )}
+      </span>
+      <Button size="small" onClick={() => pause(!isPaused)}>
+        {isPaused ? 'Resume' : 'Pause'}
+      </Button>
+    </>
   )
 }
