@@ -109,6 +109,28 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.close()
   })
 
+  it('makes a task whose reward takes a review of the result', async () => {
+    const page = await under.open('#/tasks', { key: under.platform.key })
+    await page.getByRole('button', { name: 'New task…' }).click()
+    await page.getByLabel('Title').fill('Round once')
+    await page.getByLabel('The reward takes').selectOption('a review of the result, seen')
+    const coverage = page.getByLabel('Lines to be read in percent')
+    for (const wrong of ['120', 'most']) {
+      await coverage.fill(wrong)
+      await page.getByRole('button', { name: 'Create task' }).click()
+      await coverage.and(page.locator('[aria-invalid]')).waitFor()
+    }
+    await coverage.fill('80')
+    assert.deepEqual(await axeFaults(page), [])
+    await page.getByRole('button', { name: 'Create task' }).click()
+    await page.getByRole('heading', { name: 'Round once' }).waitFor()
+    await page.getByText('80% of the result’s lines read, at the level “seen”').waitFor()
+    const id = page.url().split('/').at(-1) ?? ''
+    const { review } = await under.platform.gateway.tasks.get(id)
+    assert.deepEqual(review, { coverage: 0.8, level: 'seen' })
+    await page.close()
+  })
+
   it('makes a task, shows it where filters let it, and tells its story to the end', async () => {
     const page = await under.open('#/tasks', { key: under.platform.key })
     await page.getByRole('button', { name: 'New task…' }).click()

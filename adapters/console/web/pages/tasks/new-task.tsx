@@ -1,9 +1,19 @@
-import { Checkbox, FormDialog, FormFields, notify } from '../../components/components.ts'
+import { Checkbox, type FieldSpec, FormDialog, FormFields, notify } from '../../components/components.ts'
 import { usePostOnce } from '../../once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
 
-const NEW_TASK = { title: '', description: '', reward: '', capabilities: '', gaze: false }
+const NEW_TASK = { title: '', description: '', reward: '', capabilities: '', gaze: false, review: '', coverage: '100' }
+type TaskDraft = typeof NEW_TASK
+
+const PERCENT = 100
+
+/** Evidence that releases the reward: an attestation, or a review of the result at a level. */
+const RELEASES = [
+  { value: '', label: 'an attestation of attention' },
+  { value: 'seen', label: 'a review of the result, seen' },
+  { value: 'plausible', label: 'a review of the result, plausible' },
+] as const
 
 const FIELDS = [
   { name: 'title', label: 'Title', required: true, maxLength: 200 },
@@ -26,16 +36,41 @@ const FIELDS = [
   ],
 ] as const
 
+const RELEASE: FieldSpec<TaskDraft> = {
+  name: 'review',
+  label: 'The reward takes',
+  at: 'review.level',
+  hint: 'A review reads the change that the result names, in the console.',
+  options: RELEASES,
+}
+
+const COVERAGE: FieldSpec<TaskDraft> = {
+  name: 'coverage',
+  label: 'Lines to be read in percent',
+  at: 'review.coverage',
+  hint: 'Least share of the changed lines.',
+  inputMode: 'decimal',
+}
+
+/** Review that the draft demands; undefined for none. Text that is no number goes to the API, which refuses it. */
+function reviewOf({ review, coverage }: TaskDraft) {
+  if (review === '') return undefined
+  const percent = amountIn(coverage)
+  return { level: review, coverage: typeof percent === 'number' ? percent / PERCENT : percent }
+}
+
 /** Creates a task, and locks its reward. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const post = usePostOnce()
-  const make = async ({ title, description, reward, capabilities, gaze }: typeof NEW_TASK) => {
+  const make = async (draft: TaskDraft) => {
+    const { title, description, reward, capabilities, gaze } = draft
     const task = await post('/api/tasks', {
       title,
       description,
       reward_usd: amountIn(reward) ?? 0,
       capabilities: words(capabilities),
       gaze_required: gaze,
+      review: reviewOf(draft),
     })
     notify(`The task “${task.title}” is ${task.status}.`)
     onClose()
@@ -46,6 +81,7 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
       {(form) => (
         <>
           <FormFields {...form} fields={FIELDS} />
+          <FormFields {...form} fields={[form.draft.review === '' ? [RELEASE] : [RELEASE, COVERAGE]]} />
           <Checkbox
             label="Require an attestation of attention to claim"
             checked={form.draft.gaze}
