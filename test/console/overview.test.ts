@@ -1,11 +1,28 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Route } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { newId } from '../../src/text/ids.ts'
+import type { Burn } from '../../src/wallet/burn/burn.ts'
 import { ask } from '../adapters/platform.ts'
 import { startAgentGateway } from '../doubles/agent-gateway.ts'
-import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { type ConsoleUnderTest, drawn, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { seedCalls } from './seed.ts'
+
+/** Start of the reader's day, RFC 3339. */
+function midnight(): string {
+  const today = new Date()
+  today.setHours(0, 0, 0, 0)
+  return today.toISOString()
+}
+
+/** Number of calls of the list that is shown, on all its pages. */
+async function callsListed(page: Page): Promise<number> {
+  const table = page.getByRole('table', { name: 'Calls', exact: true })
+  await table.getByRole('row').nth(1).waitFor()
+  const pager = page.locator('.pager')
+  if ((await pager.count()) === 0) return (await table.getByRole('row').count()) - 1
+  return Number(/ of ([\d,]+)/.exec((await pager.textContent()) ?? '')?.[1]?.replaceAll(',', ''))
+}
 
 describe('the overview', { skip: WITHOUT_BROWSER }, () => {
   let console: ConsoleUnderTest
@@ -19,6 +36,14 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     const page = await console.open('#/overview')
     await page.getByText('No calls today yet').first().waitFor()
     await page.getByText('No failed calls').waitFor()
+    await page.close()
+  })
+
+  it('has a command to copy for the first call', async () => {
+    const page = await console.open('#/overview')
+    const traffic = page.getByRole('region', { name: 'Traffic' })
+    await traffic.getByText('gazeway connect claude', { exact: true }).waitFor()
+    assert.equal(await traffic.locator('canvas').count(), 0)
     await page.close()
   })
 
@@ -39,6 +64,8 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
   it('takes what it cannot read for no sign of health, and draws no time with the figures of another', async () => {
     const error = { code: 'store_unavailable', message: 'The store is away.', type: 'server_error', param: null }
     const refused = (route: Route) => route.fulfill({ status: 503, json: { error } })
+    const body = { goal: 'Write a small plan', dry_run: true }
+    await ask(console.platform, 'POST', '/api/tasks/swarm', { body })
     const page = await console.open('#/overview')
     await page.getByText('Calls as a table').waitFor()
     await page.route(/calls\/stats.*group_by=day/, refused)
@@ -56,9 +83,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     const page = await console.open('#/overview')
     await page.getByRole('heading', { name: /^(All systems operational|Check: Models)/ }).waitFor()
 
-    const today = new Date()
-    today.setHours(0, 0, 0, 0)
-    const path = `/api/calls/stats?from=${today.toISOString()}&group_by=caller`
+    const path = `/api/calls/stats?from=${midnight()}&group_by=caller`
     const reply = await ask(console.platform, 'GET', path, { key: console.platform.admin })
     const { totals, groups } = (await reply.json()) as {
       totals: { upstream_cost_usd: number; calls: number }
@@ -75,9 +100,75 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
+  it('is one screen at 1,440 pixels: state, money, traffic, what needs a person, and the details', async () => {
+    const page = await console.open('#/overview', { width: 1440 })
+    await page.locator('.chart canvas').nth(3).waitFor()
+    await page.getByRole('list', { name: 'Needs you' }).getByRole('listitem').first().waitFor()
+    await page.getByRole('list', { name: 'Cost by caller' }).waitFor()
+    await page.getByRole('list', { name: 'Cost by model' }).waitFor()
+    await page.locator('.stat').nth(7).waitFor()
+    await drawn(page)
+    assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) <= 900)
+    const parts = ['.health', '.stat', '.strips', '.needs', '.overview-detail']
+    const found = await page.evaluate((selectors) => {
+      const all = [...document.querySelectorAll('main *')]
+      return selectors.map((selector) => all.findIndex((one) => one.matches(selector)))
+    }, parts)
+    assert.ok(!found.includes(-1), `${found}`)
+    assert.deepEqual(
+      found,
+      found.toSorted((a, b) => a - b),
+    )
+    await page.close()
+  })
+
+  it('leads from each figure of today, and from each bar of a caller, to the calls that it sums up', async () => {
+    const { gateway, keyId } = console.platform
+    const [last] = (await gateway.calls.history({ limit: 1 })).items
+    assert.ok(last, 'there are calls')
+    for (const status of ['ok', 'error', 'refused'] as const)
+      gateway.calls.record({ ...last, call_id: newId('call'), at: new Date().toISOString(), status, caller_id: keyId })
+    await gateway.calls.flush()
+    const page = await console.open('#/overview')
+    const figure = (label: string) => page.locator('.stat', { hasText: label }).getByRole('link')
+    for (const label of ['Calls today', 'Failed today', 'Refused today']) {
+      const said = Number(await figure(label).textContent())
+      assert.ok(said > 0, label)
+      await figure(label).click()
+      assert.equal(await callsListed(page), said, label)
+      await page.goBack()
+    }
+    const bar = page
+      .getByRole('list', { name: 'Cost by caller' })
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('link', { name: 'test', exact: true }) })
+    const calls = Number(/ (\d+) calls?$/.exec((await bar.first().textContent()) ?? '')?.[1])
+    await bar.first().getByRole('link').click()
+    const query = { caller_id: keyId, from: midnight(), limit: 1000 }
+    const { items } = await gateway.calls.history(query)
+    assert.equal(await callsListed(page), items.length)
+    assert.equal(items.filter(({ status }) => status !== 'refused').length, calls)
+    await page.close()
+  })
+
+  it('has one crosshair over its charts, and leads from an hour to its calls', async () => {
+    const page = await console.open('#/overview', { width: 1440 })
+    const over = page.locator('.strips .u-over')
+    await over.nth(3).hover()
+    const lines = page.locator('.strips .u-cursor-x')
+    const at = await lines.evaluateAll((all) => all.map((one) => (one as HTMLElement).style.transform))
+    assert.equal(at.length, 4)
+    assert.equal(new Set(at).size, 1, at.join(' '))
+    await over.first().click()
+    await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor()
+    const query = new URLSearchParams(page.url().split('?')[1])
+    assert.equal(Date.parse(query.get('to') ?? '') - Date.parse(query.get('from') ?? ''), 3_600_000)
+    await page.close()
+  })
+
   it('shows failed calls with what to do, and a new one without a reload', async () => {
     const page = await console.open('#/overview')
-    const errors = page.getByRole('table', { name: 'Recent errors' })
+    const errors = page.getByRole('list', { name: 'Needs you' })
     await errors.getByText('slow down', { exact: false }).first().waitFor()
     const [last] = (await console.platform.gateway.calls.history({ limit: 1 })).items
     assert.ok(last, 'there are calls')
@@ -110,8 +201,8 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
         changed: ['top_k=dropped'],
       })
     const page = await console.open('#/overview')
-    const errors = page.getByRole('table', { name: 'Recent errors' })
-    const row = errors.getByRole('row').filter({ hasText: 'elsewhere' })
+    const errors = page.getByRole('list', { name: 'Needs you' })
+    const row = errors.getByRole('listitem').filter({ hasText: 'elsewhere' })
     await row.getByText('6 calls').waitFor()
     assert.equal(await row.count(), 1)
     await row.getByRole('link', { name: 'elsewhere', exact: true }).click()
@@ -137,6 +228,31 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await refused.getByRole('listitem').filter({ hasText: 'Unknown key' }).getByText('3 calls').waitFor()
     await refused.getByRole('link', { name: 'poor' }).click()
     await page.getByRole('table', { name: 'Calls' }).getByText('refused').waitFor()
+    assert.ok(page.url().includes(record.id))
+    await page.close()
+  })
+
+  it('names the key that runs out within a day', async () => {
+    const { keys, calls } = console.platform.gateway
+    const limits = { credit_limit_usd: 0 }
+    const { record } = await keys.create({ name: 'dry', scopes: ['platform'], limits })
+    await keys.create({ name: 'never used', scopes: ['platform'], limits })
+    const [last] = (await calls.history({ limit: 1, status: 'ok' })).items
+    assert.ok(last, 'there are calls')
+    const at = new Date().toISOString()
+    calls.record({ ...last, call_id: newId('call'), at, caller_id: record.id, upstream_cost_usd: 1 })
+    await calls.flush()
+    const reply = await ask(console.platform, 'GET', '/api/keys/burn', { key: console.platform.admin })
+    const { items } = (await reply.json()) as { items: Burn[] }
+    const spent = items.find(({ id }) => id === record.id)?.burned_24h_usd ?? 0
+    assert.ok(spent >= 1, `${spent}`)
+    const page = await console.open('#/overview')
+    const needs = page.getByRole('list', { name: 'Needs you' })
+    const need = needs.getByRole('listitem').filter({ hasText: 'dry has run out' })
+    await need.getByText(`It spent $${spent.toFixed(2)} in 24 hours`).waitFor()
+    assert.equal(await needs.getByText('never used').count(), 0)
+    await need.getByRole('link').click()
+    await page.getByRole('heading', { name: 'dry', level: 1 }).waitFor()
     assert.ok(page.url().includes(record.id))
     await page.close()
   })

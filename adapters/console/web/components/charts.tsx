@@ -1,14 +1,20 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { offline } from '../api.ts'
 import { moment, short, utcDate } from '../format.ts'
+import { go } from '../router.ts'
+import { Empty } from './empty.tsx'
 import { Facts } from './facts.tsx'
-import { Empty } from './layout.tsx'
 import type { Series } from './plot.ts'
 
 /** Rows of the table beside a chart. */
 const TABLE_ROWS = 200
 
-/** Chart of lines over time, with a table of the values. @param format formats a value as text */
+/**
+ * Chart of lines over time, with a table of the values.
+ *
+ * @param format formats a value as text
+ * @param hrefOf list of what the point of a time counts; a click on the chart, and its times in the table, lead there
+ */
 export function LineChart(props: {
   label: string
   series: readonly Series[]
@@ -20,6 +26,11 @@ export function LineChart(props: {
   filled?: boolean
   /** Smallest and largest value; by default from zero to the largest needed. */
   range?: readonly [number, number]
+  /** Name of charts with the same times, which share a crosshair. */
+  together?: string
+  /** False where another chart below shows the times. */
+  hasTimes?: boolean
+  hrefOf?: (ms: number) => string
 }) {
   const frame = useRef<HTMLDivElement>(null)
   const [scheme, setScheme] = useState(0)
@@ -27,7 +38,8 @@ export function LineChart(props: {
   // Drawn again when Gazeway answers again, because the drawing module may not have been loaded.
   const isOffline = offline.value
   const { series, height = 180, days = false, filled = false, range, format = short } = props
-  const drawn = JSON.stringify([series, scheme, height, days])
+  const { together, hasTimes = true, hrefOf } = props
+  const drawn = JSON.stringify([series, scheme, height, days, hasTimes])
   const hasPoints = series.some(({ points }) => points.length > 0)
   const isLine = series.some(({ points }) => valuesOf(points).length > 1)
 
@@ -47,7 +59,8 @@ export function LineChart(props: {
       ({ plot }) => {
         if (gone) return
         setFailed(false)
-        remove = plot(element, { series, format, height, days, filled, range })
+        const onPick = hrefOf && ((ms: number) => go(hrefOf(ms)))
+        remove = plot(element, { series, format, height, days, filled, range, together, hasTimes, onPick })
       },
       () => setFailed(true),
     )
@@ -71,7 +84,13 @@ export function LineChart(props: {
       {failed && <p class="hint">The chart could not be loaded. Reload the page, or open the table of values.</p>}
       <details>
         <summary>{props.label} as a table</summary>
-        <PointsTable label={props.label} series={series} format={format} timeOf={days ? utcDate : moment} />
+        <PointsTable
+          label={props.label}
+          series={series}
+          format={format}
+          timeOf={days ? utcDate : moment}
+          hrefOf={hrefOf}
+        />
       </details>
     </figure>
   )
@@ -90,7 +109,9 @@ function PointsTable(props: {
   series: readonly Series[]
   format: (value: number) => string
   timeOf: (ms: number) => string
+  hrefOf: ((ms: number) => string) | undefined
 }) {
+  const { timeOf, hrefOf } = props
   const times = [...new Set(props.series.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => b - a)
   const values = props.series.map(({ points }) => new Map(points))
   return (
@@ -109,7 +130,7 @@ function PointsTable(props: {
         <tbody>
           {times.slice(0, TABLE_ROWS).map((at) => (
             <tr key={at}>
-              <th scope="row">{props.timeOf(at)}</th>
+              <th scope="row">{hrefOf ? <a href={hrefOf(at)}>{timeOf(at)}</a> : timeOf(at)}</th>
               {values.map((of, index) => {
                 const value = of.get(at)
                 return (

@@ -2,6 +2,7 @@
 export * from './charts.tsx'
 export * from './columns.tsx'
 export * from './dialog.tsx'
+export * from './empty.tsx'
 export * from './facts.tsx'
 export * from './fields.tsx'
 export * from './form.tsx'

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
-import { Copy } from './inline.tsx'
 
 /** Page with its title, purpose and actions. @param back the list that it belongs to, the one way back */
 export function Page(props: {
@@ -121,23 +120,6 @@ export function Tabs<Id extends string>(props: {
           {label}
         </button>
       ))}
-    </div>
-  )
-}
-
-/** Empty state: the reason and what to do. @param command first step in a terminal, to be copied */
-export function Empty(props: {
-  title: string
-  hint?: ComponentChildren
-  command?: string | undefined
-  action?: ComponentChildren
-}) {
-  return (
-    <div class="empty">
-      <p class="empty-title">{props.title}</p>
-      {props.hint && <p>{props.hint}</p>}
-      {props.command && <Copy text={props.command} />}
-      {props.action}
     </div>
   )
 }

@@ -5,6 +5,9 @@ import { dayOfMonth, moment, timeOfDay, utcDate, utcDayOfMonth } from '../format
 const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5']
 
 const DAY_S = 86_400
+/** Height of the times below the lines, and height of a chart with denser labels of values, in pixels. */
+const TIMES_PX = 28
+const LOW_PX = 100
 
 /** Ticks at the start of UTC days, as dense as there is room for. */
 const DAYS: Pick<uPlot.Axis, 'incrs' | 'splits' | 'values'> = {
@@ -26,9 +29,15 @@ export function plot(
     days: boolean
     filled: boolean
     range: readonly [number, number] | undefined
+    /** Charts of the same name share a crosshair. */
+    together: string | undefined
+    /** Draws the times below the lines. */
+    hasTimes: boolean
+    /** Called with the time of a point that is clicked, in milliseconds since 1970. */
+    onPick: ((ms: number) => void) | undefined
   },
 ): () => void {
-  const { series, format, height, days, filled, range } = options
+  const { series, format, height, days, filled, range, together, hasTimes, onPick } = options
   const color = colorsOf(element)
   const axis = {
     stroke: color('--muted'),
@@ -41,9 +50,14 @@ export function plot(
     {
       width: element.clientWidth,
       height,
-      padding: [8, 12, 0, 0],
+      // The lowest label would be cut where no times are below it.
+      padding: [8, 12, hasTimes ? 0 : 6, 0],
       legend: { show: true, live: true },
-      cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+      cursor: {
+        points: { size: 6 },
+        drag: { x: false, y: false },
+        ...(together !== undefined && { sync: { key: together, setSeries: false } }),
+      },
       scales: {
         y: { range: (_, low, high) => (range ? [...range] : [Math.min(0, low ?? 0), Math.max(high ?? 0, 1e-6) * 1.1]) },
       },
@@ -51,10 +65,17 @@ export function plot(
         {
           ...axis,
           space: 64,
+          size: TIMES_PX,
           values: (_, times, _axis, _space, step) => times.map((at) => timeLabel(at * 1000, step)),
           ...(days && DAYS),
+          ...(!hasTimes && { size: 0, values: (_, times) => times.map(() => '') }),
         },
-        { ...axis, size: 64, values: (_, values) => values.map((value) => format(value)) },
+        {
+          ...axis,
+          size: 64,
+          space: height < LOW_PX ? 16 : 30,
+          values: (_, values) => values.map((value) => format(value)),
+        },
       ],
       series: [
         { label: 'Time', value: (_, at) => (at === null ? 'last' : (days ? utcDate : moment)(at * 1000)) },
@@ -64,6 +85,13 @@ export function plot(
     table,
     element,
   )
+  if (onPick !== undefined) {
+    chart.over.style.cursor = 'pointer'
+    chart.over.addEventListener('click', () => {
+      const at = table[0][chart.cursor.idx ?? -1]
+      if (at !== undefined) onPick(at * 1000)
+    })
+  }
   const resize = new ResizeObserver(() => {
     if (element.clientWidth > 0 && element.clientWidth !== chart.width)
       chart.setSize({ width: element.clientWidth, height })

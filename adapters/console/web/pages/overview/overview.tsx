@@ -2,22 +2,31 @@ import type { Health } from '../../../../platform/routes/health-routes.ts'
 import { Page } from '../../components/components.ts'
 import { useLive } from '../../use-live.ts'
 import { AsOf, HealthPanel } from './health.tsx'
-import { RecentErrors } from './recent-errors.tsx'
+import { NeedsYou } from './needs-you.tsx'
 import './overview.css'
 import { Refused } from './refused.tsx'
-import { Today } from './today.tsx'
-import { Trends } from './trends.tsx'
+import { Spenders } from './spenders.tsx'
+import { TodayFigures, useToday } from './today.tsx'
+import { Traffic } from './traffic.tsx'
 
-/** Health of Gazeway, with today's cost by caller and model, errors, refusals and trends. */
+/** State of Gazeway, money, traffic, what needs a person; then today's cost and refusals in detail. */
 export default function Overview() {
   const health = useLive<Health>('/health', { everyMs: 3000 })
+  const today = useToday()
   return (
     <Page title="Overview" actions={<AsOf health={health.data} />}>
       <HealthPanel health={health} />
-      <Today />
-      <RecentErrors />
-      <Refused />
-      <Trends />
+      <div class="overview-figures">
+        <TodayFigures today={today} />
+      </div>
+      <div class="overview-now">
+        <Traffic />
+        <NeedsYou fallbacks={today.byCaller.data?.fallbacks} />
+      </div>
+      <div class="overview-detail">
+        <Spenders today={today} />
+        <Refused today={today} />
+      </div>
     </Page>
   )
 }

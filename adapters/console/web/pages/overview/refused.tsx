@@ -1,26 +1,22 @@
-import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { useNames } from '../../components/caller-name.tsx'
-import { BarList, Card, Empty, ErrorNote } from '../../components/components.ts'
+import { BarList, Card, Empty } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { now } from '../../now.ts'
-import { href } from '../../router.ts'
-import { useLive } from '../../use-live.ts'
-import { startOf } from './start-of.ts'
+import { callsToday, type Today } from './today.tsx'
 
 /** Maximum number of callers shown. */
-const MAX_SHOWN = 6
+const MAX_SHOWN = 4
 
 /** Callers refused today: no valid key, no money, no permission, or too many calls. */
-export function Refused() {
-  const path = `/api/calls/stats?from=${startOf('day', now.value)}&group_by=caller`
-  const { data, error, reload } = useLive<CallStatsReply>(path, { everyMs: 5000 })
+export function Refused({ today: { from, byCaller } }: { today: Today }) {
+  const { data } = byCaller
+  const all = callsToday(from, REFUSED)
   const names = useNames()
   const refused = (data?.groups ?? []).filter((group) => group.refused > 0).sort((a, b) => b.refused - a.refused)
   const items = refused.slice(0, MAX_SHOWN).map(({ key, refused: calls }) => ({
     label: key === '' ? 'Unknown key' : names.of(key),
     value: calls,
     text: textOf(calls),
-    href: href('calls', { query: { status: 'refused', ...(key !== '' && { caller_id: key }) } }),
+    href: callsToday(from, { ...REFUSED, ...(key !== '' && { caller_id: key }) }),
   }))
   const rest = refused.slice(MAX_SHOWN)
   const others = rest.reduce((sum, group) => sum + group.refused, 0)
@@ -29,11 +25,10 @@ export function Refused() {
       label: rest.length === 1 ? '1 other' : `${rest.length} others`,
       value: others,
       text: textOf(others),
-      href: REFUSED,
+      href: all,
     })
   return (
-    <Card title="Refused today" actions={<a href={REFUSED}>All refused calls</a>}>
-      <ErrorNote error={data ? null : error} onRetry={reload} />
+    <Card title="Refused today" actions={<a href={all}>All refused calls</a>}>
       {data && items.length === 0 && (
         <Empty title="No refused calls" hint="Calls refused for a missing key, money or permission appear here." />
       )}
@@ -42,6 +37,6 @@ export function Refused() {
   )
 }
 
-const REFUSED = href('calls', { query: { status: 'refused' } })
+const REFUSED = { status: 'refused' }
 
 const textOf = (calls: number) => `${count(calls)} ${calls === 1 ? 'call' : 'calls'}`
