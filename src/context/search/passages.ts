@@ -38,7 +38,8 @@ export async function findPassages(
   /** @returns the characters of the file's passages */
   async function look(file: ScoredFile, characters: number): Promise<number> {
     const { text, firstLine } = partsOf((await textOf(file.path)) ?? '')[part.get(file.path) ?? 0] ?? NOTHING
-    const passages = passagesIn(text, file.path, characters)
+    const matches = passagesIn(text, file.path, characters)
+    const passages = matches.length > 0 ? matches : startOf(text, characters)
     found.set(
       file,
       passages.map(({ from, to }) => ({ from: from + firstLine - 1, to: to + firstLine - 1 })),
@@ -56,6 +57,13 @@ export async function findPassages(
     left -= spent.reduce((sum, characters) => sum + characters, 0)
   }
   return files.map((file) => ({ ...file, passages: found.get(file) ?? [] }))
+}
+
+/** First lines of a text of at most so many characters: the passage of a file that matches by its name. */
+function startOf(text: string, characters: number): Passage[] {
+  const lines = text.slice(0, characters).split('\n')
+  const to = lines.length - 1 + Number(text.length <= characters)
+  return to > 0 && text !== '' ? [{ from: 1, to }] : []
 }
 
 const charactersOf = (text: string, from: number, to: number): number =>
