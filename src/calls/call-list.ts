@@ -50,11 +50,13 @@ export async function listCalls(
   filter: Paged<CallFilter>,
   models: string[] | undefined,
 ): Promise<Page<CallRecord>> {
-  const selection = selectionOf(filter, models)
+  const selection = { ...selectionOf(filter, models), by: await smallerOf(store, filter) }
   const { from, to } = selection
-  const { offset = 0, cursor } = filter
+  const { offset = 0, cursor, address } = filter
+  // No index leads to an address: a whole history may be read, on the reader's thread.
+  const db = address === undefined ? pageReader(store, filter) : store.reads
   const after = cursor === undefined ? undefined : decodeCursor(cursor, z.tuple([z.string(), z.string()]))
-  const each = newestFirst(pageReader(store, filter), selection).map((calls) =>
+  const each = newestFirst(db, selection).map((calls) =>
     after === undefined ? calls : calls.where(sql<boolean>`(at, call_id) < (${after[0]}, ${after[1]})`),
   )
   return readPage(filter, {
@@ -65,8 +67,8 @@ export async function listCalls(
       return rows.map(({ bytes }) => bytes)
     },
     total: () => {
-      if (filter.session !== undefined || filter.address !== undefined)
-        return countMatches(store.db, meeting(store.db.selectFrom('calls'), selection))
+      if (filter.session !== undefined || address !== undefined)
+        return countMatches(db, meeting(db.selectFrom('calls'), selection))
       return from || to ? countKept(store, selection) : readTotals(store.db, { ...selection, models })
     },
     item: toRecord,
@@ -98,7 +100,17 @@ export async function callsByIds({ db }: Store, ids: readonly string[]): Promise
 }
 
 /** Conditions of a list. */
-type Conditions = Pick<CallFilter, 'session' | 'address' | 'path' | 'caller_id'> & CallSelection
+type Conditions = Pick<CallFilter, 'session' | 'address' | 'path' | 'caller_id'> & CallSelection & { by?: Narrower }
+
+/** Column whose index leads to fewer calls; null where the engine decides. */
+type Narrower = 'caller_id' | 'status' | null
+
+/** Compares the calls of a caller with those of a status. An engine without statistics reads either whole history. */
+async function smallerOf({ db }: Store, { session, caller_id, status }: Omit<CallFilter, 'limit'>): Promise<Narrower> {
+  if (session !== undefined || caller_id === undefined || status === undefined) return null
+  const [ofCaller, ofStatus] = await Promise.all([readTotals(db, { caller_id }), readTotals(db, { status })])
+  return ofCaller < ofStatus ? 'caller_id' : 'status'
+}
 
 const selectionOf = (filter: Omit<CallFilter, 'limit'>, models: string[] | undefined): Conditions => ({
   ...filter,
@@ -121,13 +133,15 @@ const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
  */
 function meeting(
   calls: Selected,
-  { session, address, status, path, caller_id, models, from, to }: Conditions,
+  { session, address, status, path, caller_id, models, from, to, by = null }: Conditions,
 ): Selected {
-  const column = (name: string) => (session === undefined ? sql.ref<string>(name) : unindexed(name))
+  const column = (name: string) =>
+    session === undefined && (by === null || by === name) ? sql.ref<string>(name) : unindexed(name)
   let query = calls
   if (session !== undefined) query = query.where('session_id', '=', session)
   if (address !== undefined) query = query.where('address', '=', address)
-  if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
+  if (caller_id !== undefined)
+    query = query.where(by === 'status' ? unindexed('caller_id') : sql.ref<string>('caller_id'), '=', caller_id)
   if (status !== undefined) query = query.where(column('status'), '=', status)
   if (path !== undefined) query = query.where(column('path'), '=', path)
   if (models !== undefined) query = query.where(column('model'), 'in', models)
