@@ -99,6 +99,23 @@ describe('what a key sees of itself', () => {
     assert.equal(asked.status, 403)
   })
 
+  it('is each call of its wallet, too, and no call of nobody', async () => {
+    const wallet = `0x${'a'.repeat(40)}`
+    const { keys, calls } = platform.gateway
+    const { key } = await keys.create({ name: 'bound', scopes: ['platform'], wallet })
+    const [call] = await callsOf(mine.id)
+    assert.ok(call)
+    const skipped = [{ upstream: call.upstream, reason: 'circuit_open' as const }]
+    calls.record({ ...call, call_id: 'call_of_wallet', caller_id: wallet, skipped })
+    calls.record({ ...call, call_id: 'call_of_nobody', caller_id: null })
+    const [listed] = (await get(`/api/calls?caller_id=${wallet}`, key)).body.items as CallRecord[]
+    const { body } = await get(`/api/calls/${listed?.call_id}/explained`, key)
+    const explained = body as unknown as ExplainedCall
+    assert.equal(explained.call.call_id, 'call_of_wallet')
+    assert.equal(explained.call.skipped[0]?.upstream, explained.call.upstream)
+    for (const by of [key, mine.key]) assert.equal((await get('/api/calls/call_of_nobody', by)).status, 404)
+  })
+
   it('leaves the rest of the platform closed to the scope inference', async () => {
     for (const [method, path] of [
       ['GET', '/api/keys'],

@@ -36,11 +36,13 @@ const ExplainedCall = z.object({
 })
 export type ExplainedCall = z.infer<typeof ExplainedCall>
 
-/** A call as a key sees it: with the host of an upstream for admins alone. */
+/** A call as a key sees it: with the hosts of upstreams for admins alone. */
 function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): CallRecord {
   if (scopes.has('admin')) return call
-  const named = upstream.routing.upstreams.find(({ provider }) => provider.name === call.upstream)
-  return named === undefined ? call : { ...call, upstream: named.provider.label }
+  const labelOf = (name: string) =>
+    upstream.routing.upstreams.find(({ provider }) => provider.name === name)?.provider.label ?? name
+  const skipped = call.skipped.map((candidate) => ({ ...candidate, upstream: labelOf(candidate.upstream) }))
+  return { ...call, upstream: labelOf(call.upstream), skipped }
 }
 
 /**
@@ -160,7 +162,9 @@ function liveRoute(gateway: Gateway, stopping: AbortSignal): Route {
 /** Finds a call that a key may see. @throws GazewayError `not_found`, also for another's */
 async function visibleCall(id: string, viewer: Identity, { calls }: Gateway): Promise<CallRecord> {
   const call = await calls.find(id)
-  if (call !== null && (viewer.scopes.has('admin') || call.caller_id === viewer.id)) return call
+  // A call of no key is nobody's, also not of a key without a wallet.
+  const isOwn = call !== null && call.caller_id !== null && [viewer.id, viewer.wallet].includes(call.caller_id)
+  if (call !== null && (isOwn || viewer.scopes.has('admin'))) return call
   throw new GazewayError(
     'not_found',
     `The call ${id} does not exist, is not yours, or its record was deleted at the end of its retention.`,
