@@ -86,6 +86,7 @@ const namedAs = ({ names }: Reviewer, reason: string) => ({ reviewer: [...names]
 
 function unreadParts(change: Pick<Change, 'parts'>, policy: Policy, willing: Reviewer[], others: Reviewer[]): Unread[] {
   const met = new Map<string, number>()
+  const timesRead = countingOnce()
   return change.parts.flatMap((part) => {
     const nth = (met.get(part.digest) ?? 0) + 1
     met.set(part.digest, nth)
@@ -93,7 +94,9 @@ function unreadParts(change: Pick<Change, 'parts'>, policy: Policy, willing: Rev
       const { reviewers, level, coverage, not_author } = demandOn(policy, path)
       const people = not_author ? others : willing
       const readers = people.filter((person) => timesRead(person, part.digest, part.lines, level, coverage) >= nth)
-      return readers.length >= reviewers ? [] : [shortage(part, readers.length, reviewers, people, level)]
+      return readers.length >= reviewers
+        ? []
+        : [shortage(part, readers.length, reviewers, { people, level, timesRead })]
     })
     return reasons.length === 0 ? [] : [{ place: placeOf(part), reason: reasons[0] as string }]
   })
@@ -103,10 +106,28 @@ function unreadParts(change: Pick<Change, 'parts'>, policy: Policy, willing: Rev
 const pathsOf = (part: Part): string[] =>
   part.kind !== 'hunk' && part.from !== undefined ? [part.path, part.from] : [part.path]
 
-function shortage(part: Part, readers: number, needed: number, people: readonly Reviewer[], level: string): string {
+/** Counts as {@link timesRead} does, and each hunk once: a change may repeat one thousands of times. */
+function countingOnce(): typeof timesRead {
+  const counts = new Map<Reviewer, Map<string, number>>()
+  return (person, ...of) => {
+    const own = counts.get(person) ?? new Map<string, number>()
+    counts.set(person, own)
+    const key = of.join(' ')
+    const count = own.get(key) ?? timesRead(person, ...of)
+    own.set(key, count)
+    return count
+  }
+}
+
+function shortage(
+  part: Part,
+  readers: number,
+  needed: number,
+  of: { people: readonly Reviewer[]; level: string; timesRead: typeof timesRead },
+): string {
   if (readers > 0) return `read by ${readers} of ${needed} reviewers`
-  const isKnown = people.some((person) => timesRead(person, part.digest, 0, 'none', 0) > 0)
-  return isKnown ? `not read enough, or below the level ${level}` : 'in no receipt that counts'
+  const isKnown = of.people.some((person) => of.timesRead(person, part.digest, 0, 'none', 0) > 0)
+  return isKnown ? `not read enough, or below the level ${of.level}` : 'in no receipt that counts'
 }
 
 /** Names the lines of a part: `src/a.ts:10-20`, or its path and what it is. */

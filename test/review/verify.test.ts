@@ -62,6 +62,21 @@ describe('what lands, judged by receipts', () => {
     assert.deepEqual([failed.passed, placesIn(failed)], [false, ['b.txt:30']])
   })
 
+  it('is judged in a moment, however often it repeats one hunk', async () => {
+    const [hunk] = hunksOf('a.txt', '', 'line\n')
+    assert.ok(hunk)
+    const side = { commit: 'a'.repeat(40), tree: 'b'.repeat(40) }
+    const change = { base: side, head: side, digest: 'c'.repeat(64), parts: Array<typeof hunk>(20_000).fill(hunk) }
+    const receipts = [await receiptOf(change, ann)]
+    const started = performance.now()
+    const { passed, unread } = judgeChange(change, new Set(), receipts, await policyOf(signers), NOW)
+    assert.deepEqual([passed, unread.length], [true, 0])
+    const more = { ...change, parts: [...change.parts, hunk] }
+    assert.equal(judgeChange(more, new Set(), receipts, await policyOf(signers), NOW).unread.length, 1)
+    const took = performance.now() - started
+    assert.ok(took < 3000, `${took} ms`)
+  })
+
   it('names unread lines, removed ones, and items', async (t) => {
     const { root, git, write, commit } = createTopic(t)
     write('image.png', Buffer.from([0, 1]))
