@@ -69,6 +69,7 @@ async function shortcomings(
   if (row === undefined)
     return ['This task takes a review of its result: send the id of one (rev_…) as attestation_id.']
   if (row.decided_at === null || row.receipt === null) return ['The review is not decided.']
+  if (row.task_id !== taskId) return ['The review is not bound to this task.']
   const review = observedReview(row, keys)
   if (review === null)
     return [
@@ -77,7 +78,6 @@ async function shortcomings(
     ]
   const { coverage, decision, level } = review
   const found: string[] = []
-  if (row.task_id !== taskId) found.push('The review is not bound to this task.')
   if (decision !== 'approve') found.push(`The review ended with ${decision}, not with approve.`)
   if (!isNamedBy(result, changeOf(row)))
     found.push(
@@ -107,7 +107,9 @@ async function shortcomings(
 function isNamedBy(result: string | null, { digest, base, head, parts }: Change): boolean {
   const named: unknown = result === null ? null : JSON.parse(result)
   if (!isObject(named)) return false
-  if (named.change === digest || (named.base === base.commit && named.head === head.commit)) return true
+  // A change that is not committed has no head: all of them from one base would be the same.
+  const isOfCommits = head.commit !== null && named.base === base.commit && named.head === head.commit
+  if (named.change === digest || isOfCommits) return true
   const delivered = Change.safeParse(named)
   return (
     delivered.success &&

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Attestation } from '../gaze/attestation.ts'
 import type { Gaze, StoreGaze } from '../gaze/gaze.ts'
-import { requireTask } from '../gaze/gaze-session.ts'
+import { lockSession, requireTask } from '../gaze/gaze-session.ts'
 import { noveltyOf } from '../gaze/near-copies.ts'
 import { gatewaySigner } from '../signing/gateway-keys.ts'
 import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
@@ -112,6 +112,9 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
       await store.write(async (trx) => {
         if (task_id !== null) await requireTask(trx, task_id)
         await trx.insertInto('reviews').values(row).execute()
+        // Its session is this key's from the beginning: another one could open it first.
+        const by = { callerId, taskId: undefined, chatsOf: undefined }
+        await lockSession(trx, row.session_id, by, row.created_at)
       })
       return recordOf(row)
     },

@@ -137,6 +137,19 @@ export function reviewsContract(open: () => Promise<Store>): void {
       assert.equal(await levelOf(alone.id, second), 'plausible')
     })
 
+    it('takes no evidence of another key, by any way, and that key keeps nobody from it', async () => {
+      const { id, session_id } = await reviews.create(change, ANN)
+      wait(2000)
+      const foreign = gaze.store({ session_id, records: [view('src/a.ts', 1, 4, 2000)] }, 'key_admin')
+      await assert.rejects(foreign, { code: 'conflict', param: 'session_id' })
+      const { active_ms } = await reviews.addEvidence(id, [view('src/b.ts', 1, 1, 400)], ANN)
+      assert.equal(active_ms, 400)
+      assert.deepEqual(
+        (await reviews.get(id)).reading.parts.map(({ seen }) => seen),
+        [0, 0],
+      )
+    })
+
     it('asks attention checks where they are wanted, without their answers, and none by default', async () => {
       assert.deepEqual((await reviews.create(change, ANN)).checks, [])
       const asked = { ...change, checks: ['question', 'retype'] }

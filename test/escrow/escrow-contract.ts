@@ -134,7 +134,7 @@ export function escrowContract(open: OpenStore): void {
       const dataDir = createDataDir(t)
       const keys = () => gatewayKeys(dataDir, works.clock.now())
       const works: Works = worksOn(await open(t), { keys })
-      const [payer, agent] = [await works.payer(10), await works.agent()]
+      const [payer, agent] = [await works.payer(15), await works.agent()]
       const { store, gaze, clock } = works
       const reviews = createReviews({ store, gaze, dataDir: () => dataDir, now: clock.now })
       const [base, head] = [
@@ -150,7 +150,7 @@ export function escrowContract(open: OpenStore): void {
       /** A decided review of ten lines, of which the first are seen, with 300 ms each. */
       async function reviewedBy(
         key: string,
-        of: { seen?: number; change?: object; decision?: string; task_id?: string },
+        of: { seen?: number; change?: object; decision?: string; task_id?: string | null },
       ) {
         const { seen = 5, change = {}, decision = 'approve', task_id = made.id } = of
         const parts = hunksOf('a.ts', '', numbered(10))
@@ -173,9 +173,18 @@ export function escrowContract(open: OpenStore): void {
         [await reviewedBy(payer.id, { decision: 'comment' }), /ended with comment/],
         [await reviewedBy(payer.id, { change: { head: base } }), /does not name this change/],
         [await reviewedBy(payer.id, { task_id: other.id }), /not bound to this task/],
+        [await reviewedBy(payer.id, { task_id: null }), /not bound to this task/],
       ]
       for (const [attestation_id, why] of refusals)
         await assert.rejects(works.release(payer, { escrow_id, attestation_id }), refused(why))
+      const vague = await works.create(payer, { reward_usd: 5, review: { coverage: 0.5, level: 'seen' } })
+      await works.claim(vague, agent)
+      const { escrow_id: ofVague } = await works.complete(vague, agent, { result: { base: base.commit, head: null } })
+      const staged = { change: { head: { commit: null, tree: head.tree } }, task_id: vague.id }
+      await assert.rejects(
+        works.release(payer, { escrow_id: ofVague, attestation_id: await reviewedBy(payer.id, staged) }),
+        refused(/does not name this change/),
+      )
       const attestation_id = await reviewedBy(payer.id, {})
       clock.pass(901)
       await assert.rejects(works.release(payer, { escrow_id, attestation_id }), refused(/901 s old/))
