@@ -120,7 +120,8 @@ describe('reviews in the console', { skip: WITHOUT_BROWSER }, () => {
       const reply = await ask(platform, 'POST', `/api/reviews/${id}/evidence`, { key: platform.key, body: { records } })
       return ((await reply.json()) as { parts: { seen: number }[] }).parts[1]?.seen === 1
     })
-    const comments = [{ path: 'a.txt', line: 1, text: '<b>Why</b> two?' }]
+    const hiding = { path: null, line: null, text: 'no\u202eyes' }
+    const comments = [{ path: 'a.txt', line: 1, text: '<b>Why</b> two?' }, hiding]
     await post(`/api/reviews/${id}/decision`, { reviewer: 'ann@example.org', decision: 'request_changes', comments })
     const { page, faults } = await browser.openTab(t)
     await open(page, `#/reviews/${id}`)
@@ -129,6 +130,7 @@ describe('reviews in the console', { skip: WITHOUT_BROWSER }, () => {
     assert.equal(await page.getByText('b.txt:1').count(), 0)
     await page.getByText(/^1 of 3 lines, 33/).waitFor()
     await page.getByText('<b>Why</b> two?').waitFor()
+    await page.getByText('noU+202Eyes').waitFor()
     await page.getByText('The receipt as JSON').click()
     await page.getByText('application/vnd.gazeway.review-receipt.v1+json').waitFor()
     const { items } = (await (await ask(platform, 'GET', '/api/reviews', { key: worker })).json()) as {

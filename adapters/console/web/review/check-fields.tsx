@@ -1,5 +1,6 @@
 import './review.css'
 import type { Check } from '../../../../src/review/checks.ts'
+import { visible } from './line-text.tsx'
 
 /** Fields for the answers to attention checks, with what they are for. */
 export function CheckFields(props: {
@@ -32,7 +33,7 @@ function CheckField(props: { check: Check; answer: string; onAnswer: (answer: st
   if (check.kind === 'retype')
     return (
       <label class="field">
-        Type line {check.line} of {check.path} again
+        Type line {check.line} of {visible(check.path)} again
         <input
           autoComplete="off"
           spellcheck={false}
@@ -44,7 +45,7 @@ function CheckField(props: { check: Check; answer: string; onAnswer: (answer: st
     )
   return (
     <label class="field">
-      Which of these lines does the change of {check.path} have?
+      Which of these lines does the change of {visible(check.path)} have?
       <select value={answer} onChange={(event) => onAnswer(event.currentTarget.value)}>
         <option value="">I do not know</option>
         {check.options.map((option) => (

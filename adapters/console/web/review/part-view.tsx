@@ -1,6 +1,7 @@
 import './review.css'
 import type { Hunk } from '../../../../src/review/part.ts'
 import { CommentForm, Comments } from './comments.tsx'
+import { visible } from './line-text.tsx'
 import { type ReviewState, type Standing, standingOf } from './review-state.ts'
 import { CHUNK, Rows } from './rows.tsx'
 
@@ -33,8 +34,8 @@ export function PartView({ state, index }: { state: ReviewState; index: number }
       ) : (
         <div class="item">
           <p>
-            {part.from !== undefined && <>from {part.from}, </>}
-            {part.detail}
+            {part.from !== undefined && <>from {visible(part.from)}, </>}
+            {visible(part.detail)}
           </p>
           <button
             type="button"

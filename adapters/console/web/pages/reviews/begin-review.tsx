@@ -6,6 +6,7 @@ import { useAction } from '../../components/use-action.ts'
 import { percent } from '../../format.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
+import { deliveredBy, lengthOf } from './delivered.ts'
 
 /** Begins the review of a task's result, for the one who pays. */
 export function BeginReview({ taskId }: { taskId: string }) {
@@ -46,23 +47,6 @@ export function BeginReview({ taskId }: { taskId: string }) {
       </Card>
     </Page>
   )
-}
-
-/** A change as the result of a task has it: what `gazeway review change` prints. */
-interface Delivered {
-  parts: readonly { lines: number; path: string }[]
-}
-
-/** Finds the change in a result. The platform checks it. */
-function deliveredBy({ result }: Task): Delivered | null {
-  const isChange = typeof result === 'object' && result !== null && 'parts' in result && Array.isArray(result.parts)
-  return isChange ? (result as Delivered) : null
-}
-
-function lengthOf({ parts }: Delivered): string {
-  const lines = parts.reduce((sum, part) => sum + part.lines, 0)
-  const files = new Set(parts.map(({ path }) => path)).size
-  return `${lines} changed ${lines === 1 ? 'line' : 'lines'} in ${files} ${files === 1 ? 'file' : 'files'}`
 }
 
 const askedOf = ({ review }: Task): string | null =>

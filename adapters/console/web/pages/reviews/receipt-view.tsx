@@ -17,6 +17,7 @@ import {
 } from '../../components/components.ts'
 import { useAction } from '../../components/use-action.ts'
 import { count, duration, percent } from '../../format.ts'
+import { visible } from '../../review/line-text.tsx'
 import { href } from '../../router.ts'
 import type { Payment } from './payment.ts'
 import { DecisionBadge } from './review-list.tsx'
@@ -63,8 +64,8 @@ export function ReceiptView(props: {
               <ul class="plain-list">
                 {signed.comments.map((comment) => (
                   <li key={comment}>
-                    {comment.path !== null && <code>{placeOf(comment)} </code>}
-                    {comment.text}
+                    {comment.path !== null && <code>{visible(placeOf(comment))} </code>}
+                    {visible(comment.text)}
                   </li>
                 ))}
               </ul>
@@ -126,7 +127,7 @@ const placeOf = ({ path, line }: { path: string | null; line: number | null }): 
   line === null ? `${path}` : `${path}:${line}`
 
 const UNREAD: Column<Unread>[] = [
-  { key: 'place', label: 'Place', align: 'words', render: ({ place }) => <code>{place}</code> },
+  { key: 'place', label: 'Place', align: 'words', render: ({ place }) => <code>{visible(place)}</code> },
   figureColumn('Read', ({ seen, lines }) => `${count(seen)} of ${count(lines)}`),
 ]
 
