@@ -61,8 +61,8 @@ export function isSameTrace(one: readonly TraceStep[], other: readonly TraceStep
     return (
       isSamePlace(x, otherX) &&
       isSamePlace(y, otherY) &&
-      isSameTime(duration, otherDuration) &&
-      isSameTime(interval, otherInterval)
+      isSameTime(storedTime(duration), storedTime(otherDuration)) &&
+      isSameTime(storedTime(interval), storedTime(otherInterval))
     )
   })
 }
@@ -75,6 +75,9 @@ const PLACES = 4094
 /** Unit of the times of a step in ms, and the greatest value. */
 const TIME_UNIT_MS = 4
 const MAX_TIME = 65_535
+
+/** Time as a step in the store has it: no longer than 262 s. */
+const storedTime = (ms: number): number => Math.min(ms, TIME_UNIT_MS * MAX_TIME)
 
 /** Writes steps as bytes: x and y in 12 bits each, duration and time since the step before in 16 bits each. */
 export function writeSteps(steps: readonly TraceStep[]): Buffer {
