@@ -1,4 +1,5 @@
 import { packRows, unpackRows } from '../store/packed-rows.ts'
+import { withoutNul } from '../store/text.ts'
 import {
   canonicalJson,
   chainHash,
@@ -117,6 +118,9 @@ export function isUnbroken(pack: Pack, before: string | null): boolean {
     return chainHash(previous, { id, session_id, task_id, seq }, canonicalJson(tensor)) === hash
   })
 }
+
+/** Path of a record as the index has it, where some characters are replaced; '' for none. */
+export const indexedPath = ({ env }: Pick<GazeTensor, 'env'>): string => withoutNul(env.path ?? '')
 
 /** The tick of a record, or null for a raw sample beside another one. */
 export const countedTick = ({ tensor, isBeside }: PackedRecord): number | null => (isBeside ? null : tickOf(tensor))

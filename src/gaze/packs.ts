@@ -3,6 +3,7 @@ import type { Schema } from '../store/schema.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import type { GazeSession } from './gaze-session.ts'
 import {
+  indexedPath,
   leadOf,
   PACK_RECORDS,
   PACK_SPAN_MS,
@@ -191,8 +192,8 @@ async function insertPack(trx: Transaction<Schema>, session: GazeSession, pack: 
 function stretchesOf(records: readonly PackedRecord[]): Array<{ path: string; source: string; found: PackedRecord[] }> {
   const stretches = new Map<string, { path: string; source: string; found: PackedRecord[] }>()
   for (const record of records) {
-    const { source, env } = record.tensor
-    const path = env.path ?? ''
+    const { source } = record.tensor
+    const path = indexedPath(record.tensor)
     const stretch = stretches.get(`${source} ${path}`) ?? { path, source, found: [] }
     stretch.found.push(record)
     stretches.set(`${source} ${path}`, stretch)

@@ -2,7 +2,7 @@ import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
-import { type Pack, recordsOf, unpackBody } from './pack.ts'
+import { indexedPath, type Pack, recordsOf, unpackBody } from './pack.ts'
 import { latestEnd } from './packs.ts'
 import type { GazeRecord } from './tensor.ts'
 
@@ -191,8 +191,8 @@ async function readPack(db: Kysely<Schema>, sessionId: string, firstSeq: number)
   return row === undefined ? null : unpackBody(row.body, row)
 }
 
-const isOf = ({ source, env }: GazeRecord, stretch: Stretch): boolean =>
-  source === stretch.source && (env.path ?? '') === stretch.path
+const isOf = (record: GazeRecord, stretch: Stretch): boolean =>
+  record.source === stretch.source && indexedPath(record) === stretch.path
 
 function isMatch({ at, id }: GazeRecord, { from, to }: RecordFilter, before?: Position): boolean {
   if ((from !== undefined && at < from) || (to !== undefined && at > to)) return false

@@ -55,6 +55,21 @@ export function gazePacksContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('list a record whose path has characters that a database cannot keep', async () => {
+      const store = await open()
+      const gaze = createGaze({ store, config: CONFIG, now })
+      const paths = ['src/a\0b.ts', 'src/\ud800.ts', 'src/plain.ts']
+      const records = paths.map((path, i): GazeTensor => {
+        const at = new Date(Date.UTC(2026, 10, 21, 8, 0, i)).toISOString()
+        return { at, dwell_ms: 200, source: 'ide', env: { path } }
+      })
+      await gaze.store({ session_id: 's', records })
+      const { items, total } = await gaze.retrieve({ path: 'src', limit: 10 })
+      assert.deepEqual([items.map(({ env }) => env.path), total], [paths.toReversed(), 3])
+      assert.equal((await gaze.analyze({ session_id: 's' })).metrics.records, 3)
+      await store.close()
+    })
+
     it('are searched alike in any order of arrival, over sessions that overlap and days that lie apart', async () => {
       const store = await open()
       const gaze = createGaze({ store, config: CONFIG, now })
