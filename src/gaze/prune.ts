@@ -3,12 +3,13 @@ import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import type { GazePackRow } from '../store/tables/gaze-tables.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { traceHour } from './copies.ts'
 import { canonicalJson, contentHash } from './fingerprint.ts'
 import { shapesOf, unpackBody } from './pack.ts'
 import { deletePack } from './packs.ts'
-import { deletePrints } from './prints.ts'
+import { deletePrints, type Print } from './prints.ts'
 
 const DAY_MS = 86_400_000
 /** Interval of the sweep in milliseconds. */
@@ -60,35 +61,42 @@ export const gazeSweeps = (store: Store, now: () => Date, retentionDays: () => n
  * @returns the number of their records
  */
 async function deletePacks(trx: Transaction<Schema>, before: string): Promise<number> {
-  const old = await trx
+  const packs = await trx
     .selectFrom('gaze_packs')
-    .select(['session_id', 'first_seq', 'body'])
+    .select(['session_id', 'first_seq', 'last_seq', 'body'])
     .where('to_at', '<', before)
     .orderBy('to_at')
     .limit(AT_ONCE)
     .forUpdate()
     .skipLocked()
     .execute()
-  const packs = old
-    .map(({ body, ...of }) => ({ ...of, pack: unpackBody(body, { session_id: of.session_id, task_id: null }) }))
-    .sort((one, other) => (one.session_id < other.session_id ? -1 : 1))
-  for (const { session_id, pack } of packs)
+  packs.sort((one, other) => (one.session_id < other.session_id ? -1 : 1))
+  for (const { session_id, first_seq, last_seq } of packs)
     await trx
       .updateTable('gaze_sessions')
-      .set({ pruned: sql<number>`pruned + ${pack.records.length}` })
+      .set({ pruned: sql<number>`pruned + ${last_seq - first_seq + 1}` })
       .where('session_id', '=', session_id)
       .execute()
-  for (const { session_id, first_seq, pack } of packs) {
+  for (const pack of packs) {
     await yieldToEventLoop()
+    await deletePrints(trx, pack.session_id, printsIn(pack))
+    await deletePack(trx, pack)
+  }
+  return packs.reduce((sum, { first_seq, last_seq }) => sum + last_seq - first_seq + 1, 0)
+}
+
+/** Computes the hashes of a pack's records again. None for one that was damaged in the store: it would stay forever. */
+function printsIn({ session_id, body }: Pick<GazePackRow, 'session_id' | 'body'>): Print[] {
+  try {
+    const pack = unpackBody(body, { session_id, task_id: null })
     const shapes = shapesOf(pack)
-    const prints = pack.records.map(({ tensor }, i) => ({
+    return pack.records.map(({ tensor }, i) => ({
       content: contentHash(canonicalJson(tensor)),
       shape: shapes[i] ?? null,
     }))
-    await deletePrints(trx, session_id, prints)
-    await deletePack(trx, { session_id, first_seq })
+  } catch {
+    return []
   }
-  return packs.reduce((sum, { pack }) => sum + pack.records.length, 0)
 }
 
 async function pruneTraces(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { verifyChain } from '../../src/gaze/fingerprint.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
+import { pruneGaze } from '../../src/gaze/prune.ts'
 import { endOf } from '../../src/gaze/scanpath.ts'
 import type { GazeTensor } from '../../src/gaze/tensor.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -52,6 +53,19 @@ export function gazePacksContract(open: () => Promise<Store>): void {
       const sent = items.map(({ id: _, session_id: _s, task_id: _t, seq: _q, hash: _h, ...tensor }) => tensor)
       assert.deepEqual(sent.toReversed(), records)
       assert.ok(verifyChain(items.toReversed()))
+      await store.close()
+    })
+
+    it('go once their retention is over, a damaged one as well', async () => {
+      const store = await open()
+      const gaze = createGaze({ store, config: CONFIG, now })
+      for (const seed of [1, 2]) await gaze.store({ session_id: `${seed}`, records: humanStream(seed) })
+      const damaged = store.db.updateTable('gaze_packs').set({ body: Buffer.from('damaged') })
+      await damaged.where('session_id', '=', '1').execute()
+      await pruneGaze(store, '2026-12-01T00:00:00.000Z', 1000)
+      assert.deepEqual(await store.db.selectFrom('gaze_packs').select('session_id').execute(), [])
+      const sessions = await store.db.selectFrom('gaze_sessions').select(['records', 'pruned']).execute()
+      assert.deepEqual(sessions, Array(2).fill({ records: 60, pruned: 60 }))
       await store.close()
     })
 
