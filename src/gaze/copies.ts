@@ -87,7 +87,9 @@ async function recordsAround(trx: Transaction<Schema>, session: PackSession, sin
     const counted = records.flatMap(toCounted).filter(({ tick }) => tick < from)
     before = [...counted, ...before].sort(byTick).slice(-BEFORE)
   }
+  let packs = 0
   for await (const { records, to_at } of packsForward(trx, session, at)) {
+    if (packs++ === FROM) break
     const latest = after.length < FROM ? undefined : after.at(-1)
     if (latest !== undefined && Date.parse(to_at) - PACK_SPAN_MS > latest.tick) break
     const counted = records.flatMap(toCounted).filter(({ tick }) => tick >= from)

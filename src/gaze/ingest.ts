@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
 import { chainHash, recordId, SHAPE_RECORDS, type ShapeStep, shapeHashes } from './fingerprint.ts'
@@ -8,6 +9,9 @@ import { appendPacks, type NewRecord, packsBack, packsBySeq } from './packs.ts'
 import { claimPrints } from './prints.ts'
 import { keyOf, type ReadyRecord } from './ready-record.ts'
 import { countedOf, rawTick, TICK_MS } from './tick.ts'
+
+/** Packs at the times of a batch that are read; two more for each stretch of it. An hour of a tracker at 60 Hz has 430. */
+const MOST_PACKS = 500
 
 /**
  * Appends new records to the session, its hash chain and its attention by place. A record with the `at` and `source` of
@@ -52,15 +56,27 @@ async function withoutDuplicates(
   batch: readonly ReadyRecord[],
 ): Promise<{ fresh: readonly ReadyRecord[]; taken: Set<string> }> {
   const [stored, taken] = [new Set<string>(), new Set<string>()]
-  for (const range of rangesOf(batch.map(({ tensor }) => Date.parse(tensor.at))))
-    for await (const { records } of packsBack(trx, session, range))
+  const ranges = rangesOf(batch.map(({ tensor }) => Date.parse(tensor.at)))
+  let left = MOST_PACKS + 2 * ranges.length
+  for (const range of ranges)
+    for await (const { records } of packsBack(trx, session, range)) {
+      if (left-- === 0) throw scattered()
       for (const { tensor, isBeside } of records) {
         stored.add(keyOf(tensor))
         const tick = isBeside ? null : rawTick(tensor)
         if (tick !== null) taken.add(tick)
       }
+    }
   return { fresh: stored.size === 0 ? batch : batch.filter(({ tensor }) => !stored.has(keyOf(tensor))), taken }
 }
+
+const scattered = () =>
+  new GazewayError(
+    'conflict',
+    'This session has too many batches with records of these times beside records of other hours. Omit session_id to start ' +
+      'another session.',
+    { param: 'session_id' },
+  )
 
 /** Stretches of time with records, of which none is far from the next. What lies between them is not read. */
 function rangesOf(times: readonly number[]): Array<{ from: string; to: string }> {

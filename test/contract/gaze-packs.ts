@@ -56,6 +56,25 @@ export function gazePacksContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('are read in a bounded number for a batch: a session of too many pieces takes no more of them', async () => {
+      const store = await open()
+      const gaze = createGaze({ store, config: CONFIG, now })
+      // Records two hours apart are never in one pack.
+      const piece = (ms: number) =>
+        Array.from({ length: 300 }, (_, i): GazeTensor => {
+          const at = new Date(Date.UTC(2026, 8, 1) + i * 7_200_000 + ms).toISOString()
+          return { at, dwell_ms: 100, source: 'ide', env: {} }
+        })
+      const send = async (session_id: string, ms: number) =>
+        (await gaze.store({ session_id, records: piece(ms) })).stored
+      for (const ms of [0, 1, 2]) assert.equal(await send('s', ms), 300)
+      assert.equal(await send('s', 2), 0, 'sent again')
+      assert.equal(await send('s', 3), 300)
+      await assert.rejects(send('s', 4), { code: 'conflict', message: /start another session/ })
+      assert.equal(await send('another', 4), 300)
+      await store.close()
+    })
+
     it('go once their retention is over, a damaged one as well', async () => {
       const store = await open()
       const gaze = createGaze({ store, config: CONFIG, now })
