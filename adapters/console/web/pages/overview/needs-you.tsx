@@ -11,6 +11,7 @@ import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
+import './overview.css'
 import { startOf } from './start-of.ts'
 
 const DAY_MS = 86_400_000
