@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { keyNeeded } from '../../src/chain/status.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
@@ -13,17 +14,18 @@ import { startTracing, type Tracing } from '../http/tracing.ts'
 import type { PlatformPayments } from '../platform/payments/open-payments.ts'
 import { unfinishedPayments } from '../platform/payments/unfinished-payments.ts'
 import { type Address, requireFree } from '../web/listen.ts'
+import { createReadiness, type Readiness } from '../web/readiness.ts'
 import type { Listening } from '../web/serve.ts'
 import { connectOffer } from './connect-offer.ts'
-import { STOP_SIGNALS } from './stop-signals.ts'
+import { untilStopRequest } from './stop-signals.ts'
 import { startAlerts, startGatewaySweeps, startTakingFacts } from './sweeping.ts'
 
 const NO_ADMIN =
   'No key has the scope admin. To create one: gazeway key create --name admin --scope inference,platform,admin ' +
   '(with the same --data and --store, if any)'
 
-/** Timeout of a shutdown in milliseconds: 10 s for pending replies, the rest for their writes. */
-const STOP_MS = 15_000
+/** Time for the last writes of replies that were ended at a stop, in milliseconds. */
+const LAST_WRITES_MS = 5_000
 
 /** Services to start. */
 export interface Services {
@@ -39,6 +41,7 @@ export interface Services {
  */
 export async function runServices(services: Services, loaded: LoadedConfig, log: Log): Promise<void> {
   const gateway = await createGateway(loaded, log)
+  const readiness = createReadiness(gateway.store)
   const running: Listening[] = []
   const passes = createPasses()
   let own: (Listening & { passes: Passes }) | null = null
@@ -67,7 +70,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     if (platform) await gateway.countTokens('')
     if (platform && gateway.loaded.config.mpp.enabled) payments = await startPayments(gateway)
     if (http) {
-      own = { ...(await http.serveHttp(gateway, passes)), passes }
+      own = { ...(await http.serveHttp(gateway, passes, readiness)), passes }
       running.push(own)
       say(`gazeway ${VERSION}: gateway on ${own.url}/v1 (upstream ${gateway.upstream.provider.name})`)
       const offer = connectOffer(firstKey, process.stderr.isTTY)
@@ -80,19 +83,21 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       ).always
       settling = gateway.chain.startSettling(gateway.settled)
       for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
-      const served = await platform.servePlatform(gateway, { agentGateway, ...(payments && { payments }) })
+      const served = await platform.servePlatform(gateway, { agentGateway, readiness, ...(payments && { payments }) })
       running.push(served)
       say(`gazeway ${VERSION}: platform on ${served.url} (reference: ${served.url}/docs; /v1: ${agentGateway.url})`)
     }
     sweeps = startGatewaySweeps(gateway, payments?.sweeps ?? (platform ? [unfinishedPayments(gateway)] : []))
     alerting = startAlerts(gateway)
     taking = startTakingFacts(gateway)
+    readiness.open()
     await stopRequest
-    say('Stopping; replies in progress have 10 s to finish.')
+    await leaveBalancers(readiness, gateway.loaded.config.http)
   } finally {
     // All parts stop together, so that they share one time limit for replies in progress. Requests that the platform
     // passes on to the gateway keep their connection.
-    await inTime(STOP_MS, Promise.all([...running, sweeps, alerting, settling, taking].map((part) => part?.stop())))
+    const stopMs = gateway.loaded.config.http.drain_ms + LAST_WRITES_MS
+    await inTime(stopMs, Promise.all([...running, sweeps, alerting, settling, taking].map((part) => part?.stop())))
     await tracing?.stop()
     await gateway.close()
   }
@@ -114,23 +119,20 @@ async function startPayments(gateway: Gateway): Promise<PlatformPayments> {
   return openPayments(gateway)
 }
 
-/** Resolves at the first stop signal. A second signal ends the process at once. */
-function untilStopRequest(): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false
-    function listen(signal: NodeJS.Signals) {
-      resolve()
-      // A closed terminal sends SIGHUP twice: from the kernel and from the shell.
-      if (signal === 'SIGHUP') return
-      if (isStopping) {
-        process.removeAllListeners(signal)
-        process.kill(process.pid, signal)
-      }
-      isStopping = true
-    }
-    // Never removed: without a listener of ours, libraries that listen for signals would end the process themselves.
-    for (const signal of STOP_SIGNALS) process.on(signal, listen)
-  })
+/**
+ * Goes on serving until load balancers have noticed that this process is not ready. Where none has asked so far, none
+ * can notice: Ctrl+C on a developer's machine ends without a delay.
+ */
+async function leaveBalancers(
+  readiness: Readiness,
+  { unready_ms, drain_ms }: LoadedConfig['config']['http'],
+): Promise<void> {
+  readiness.drain()
+  if (readiness.isWatched() && unready_ms > 0) {
+    say(`Stopping; not ready for new clients, and serving for ${unready_ms / 1000} s.`)
+    await pause(unready_ms)
+  }
+  say(`Stopping; replies in progress have ${drain_ms / 1000} s to finish.`)
 }
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)

@@ -15,7 +15,8 @@ import { hello, isHello } from '../web/hello.ts'
 import { isLoopback, isToLoopback } from '../web/hosts.ts'
 import { ALREADY_SENT } from '../web/http-receiver.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
-import { livez } from '../web/probes.ts'
+import { probes } from '../web/probes.ts'
+import { createReadiness } from '../web/readiness.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { MODEL_ENDPOINTS } from './endpoints.ts'
@@ -32,9 +33,14 @@ import { verbatimPathRoutes } from './routes/verbatim-path-routes.ts'
  * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
  *
  * @param passes let another service of this process call on behalf of its callers
+ * @param readiness that of the process; ready by default
  * @throws GazewayError `conflict` when the port is taken
  */
-export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<Listening> {
+export async function serveHttp(
+  gateway: Gateway,
+  passes?: Passes,
+  readiness = createReadiness(gateway.store, 'ready'),
+): Promise<Listening> {
   const { http } = gateway.loaded.config
   const calls = await gateway.upstream.openCalls()
   const metrics = listenToMetrics(gateway)
@@ -51,7 +57,7 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
   const { limit, count } = liveRateLimit(gateway)
   app.use(limit)
 
-  livez(app)
+  probes(app, readiness)
   hello(app, { root: true })
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
@@ -91,6 +97,8 @@ export async function serveHttp(gateway: Gateway, passes?: Passes): Promise<List
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
     keepAliveMs: http.keep_alive_ms,
+    drainMs: () => gateway.loaded.config.http.drain_ms,
+    isDraining: readiness.isDraining,
     addresses: liveClientAddresses(gateway),
     onDeadline: () => void calls.close(),
   })

@@ -10,7 +10,8 @@ import { frame } from '../web/frame.ts'
 import type { Frame } from '../web/frame-context.ts'
 import { hello, isHello } from '../web/hello.ts'
 import type { HostRules } from '../web/hosts.ts'
-import { livez } from '../web/probes.ts'
+import { probes } from '../web/probes.ts'
+import type { Readiness } from '../web/readiness.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { keyHolder } from './caller.ts'
 import type { GroupedRoute } from './define-route.ts'
@@ -25,6 +26,7 @@ import { docsRoutes } from './routes/docs-routes.ts'
 export interface PlatformAppDeps {
   routes: readonly GroupedRoute[]
   hosts: HostRules
+  readiness: Readiness
   agentGateway: AgentGatewayTarget
   payments: KeylessPayments | null
   proxy: Pick<Passage, 'handle'>
@@ -36,7 +38,7 @@ export interface PlatformAppDeps {
 
 /** Creates the app: the routes of the platform, the console, and `/v1`, which is forwarded. */
 export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono<Frame> {
-  const { routes, hosts, agentGateway, payments, proxy, limit, consoleFolder } = deps
+  const { routes, hosts, readiness, agentGateway, payments, proxy, limit, consoleFolder } = deps
   const withoutKey = new Set([
     '/openapi.json',
     '/docs',
@@ -70,7 +72,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
   errorPages(app)
-  livez(app)
+  probes(app, readiness)
   hello(app, { root: false })
   consoleRoutes(app, consoleFolder)
   if (payments) app.use('/v1/*', paymentsFor(payments, gateway, deps))

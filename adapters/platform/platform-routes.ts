@@ -41,6 +41,8 @@ export interface PlatformRoutesDeps {
   socket: AgentSocket
   payments: KeylessPayments | null
   probe: Probe
+  /** Aborted when the service stops to listen: ends what would never end by itself. */
+  draining: AbortSignal
   /** Aborted when the service ends pending work. */
   stopping: AbortSignal
 }
@@ -48,7 +50,7 @@ export interface PlatformRoutesDeps {
 /** Lists the routes of the platform, by their groups in the documentation. */
 export function platformRoutes(
   gateway: Gateway,
-  { agent, remote, socket, payments, probe, stopping }: PlatformRoutesDeps,
+  { agent, remote, socket, payments, probe, draining, stopping }: PlatformRoutesDeps,
 ): GroupedRoute[] {
   const directory = createSessionDirectory({ own: gateway.sessions, remote })
   const groups: Record<string, Route[]> = {
@@ -60,7 +62,7 @@ export function platformRoutes(
     Agent: agentRegistrationRoutes(gateway),
     Tasks: [...taskRoutes(gateway), ...swarmRoutes(gateway, stopping)],
     Escrow: escrowRoutes(gateway),
-    Calls: callRoutes(gateway, stopping),
+    Calls: callRoutes(gateway, draining),
     'Coding sessions': codingSessionRoutes(gateway),
     Configuration: [...configRoutes(gateway), ...configKeyRoutes(), ...configModelRoutes(gateway, stopping)],
     Upstreams: upstreamRoutes(gateway, stopping),

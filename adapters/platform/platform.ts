@@ -5,6 +5,7 @@ import { createRemoteAgent } from '../../src/agent-gateway/remote-agent.ts'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
+import { createReadiness, type Readiness } from '../web/readiness.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { keylessLimit } from './payments/keyless-limit.ts'
 import type { PlatformPayments } from './payments/open-payments.ts'
@@ -21,6 +22,8 @@ export interface PlatformOptions {
   agentGateway: AgentGatewayTarget
   /** Payments for `/v1`, deposits and metered calls without a key. */
   payments?: PlatformPayments
+  /** Readiness of the process; ready by default. */
+  readiness?: Readiness
   /** Folder of the built console; beside this program by default. */
   consoleFolder?: string
 }
@@ -32,13 +35,14 @@ export interface PlatformOptions {
  */
 export async function servePlatform(gateway: Gateway, options: PlatformOptions): Promise<Listening> {
   const { http } = gateway.loaded.config
-  const { agentGateway, consoleFolder } = options
+  const { agentGateway, consoleFolder, readiness = createReadiness(gateway.store, 'ready') } = options
   const payments = options.payments ? { ...options.payments, countKeyless: keylessLimit(gateway) } : null
   const probe = createProbe(agentGateway, () => new Date())
+  const draining = new AbortController()
   const stopping = new AbortController()
   const deadline = new AbortController()
   // Each call in progress has one listener, so many listeners are no leak.
-  setMaxListeners(0, stopping.signal, deadline.signal)
+  setMaxListeners(0, draining.signal, stopping.signal, deadline.signal)
   const proxy = liveProxy(gateway, agentGateway, deadline.signal)
   const remote = createRemote({
     access: agentGateway,
@@ -57,9 +61,9 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const { limit, count } = liveRateLimit(gateway)
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
   const responses = createResponsesDoor(gateway, agentGateway, { hosts, count, others: socket.upgrade })
-  const services = { agent, remote, socket, payments, probe, stopping: stopping.signal }
+  const services = { agent, remote, socket, payments, probe, draining: draining.signal, stopping: stopping.signal }
   const routes = platformRoutes(gateway, services)
-  const parts = { routes, hosts, agentGateway, payments, proxy, limit, consoleFolder }
+  const parts = { routes, hosts, readiness, agentGateway, payments, proxy, limit, consoleFolder }
   const app = createPlatformApp(gateway, parts)
 
   const listening = await serve(app, {
@@ -71,6 +75,8 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
     headerTimeoutMs: http.header_timeout_ms,
     requestTimeoutMs: http.request_timeout_ms,
     keepAliveMs: http.keep_alive_ms,
+    drainMs: () => gateway.loaded.config.http.drain_ms,
+    isDraining: readiness.isDraining,
     addresses: liveClientAddresses(gateway),
     onUpgrade: responses.upgrade,
     onLastWords: () => stopping.abort(),
@@ -80,6 +86,7 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   return {
     url: listening.url,
     async stop() {
+      draining.abort()
       responses.stop()
       await Promise.all([listening.stop(), socket.stop()])
       await probe.stop()

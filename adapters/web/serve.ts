@@ -15,9 +15,7 @@ import { type ClientError, refuseConnection, refuseRequest, unreadable } from '.
 import { logRequest } from './request-log.ts'
 import { targetFault } from './request-target.ts'
 
-/** Time that pending replies get at shutdown. */
-const SHUTDOWN_MS = 10_000
-/** Time before shutdown at which pending callers are warned. */
+/** Time before the deadline at which pending callers are warned. */
 const LAST_WORDS_MS = 1_000
 /** Time for the last bytes of ended replies. */
 const SENT_WITHIN_MS = 250
@@ -27,8 +25,8 @@ export interface Listening {
   /** `http://127.0.0.1:8811` */
   url: string
   /**
-   * Stops accepting requests and gives those in progress 10 s to finish. Ends the others, and waits for their last
-   * writes.
+   * Stops accepting requests, and gives those in progress the time of a drain to finish. Ends the others, and waits for
+   * their last writes.
    */
   stop(): Promise<void>
 }
@@ -45,6 +43,10 @@ export async function serve(
     requestTimeoutMs: number
     /** Timeout of an idle connection. */
     keepAliveMs: number
+    /** Time that replies in progress get at a stop, in milliseconds. Asked when the stop begins. */
+    drainMs: () => number
+    /** Tells whether the process is going to stop: connections then end with their reply. Never by default. */
+    isDraining?: () => boolean
     addresses: ClientAddresses
     /** Logs each request. */
     log: Log
@@ -59,12 +61,14 @@ export async function serve(
   },
 ): Promise<Listening> {
   const replies = createReplies()
-  const { addresses, buffered, lane, log, onUpgrade } = options
+  const { addresses, buffered, isDraining, lane, log, onUpgrade } = options
 
   function reply(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const at = performance.now()
     noteAddress(incoming, addresses.of(incoming))
     replies.begin(incoming.socket, outgoing)
+    // A client that keeps its connection would lose the request that it sends as the service stops to listen.
+    if (isDraining?.()) outgoing.shouldKeepAlive = false
     const over = () => {
       buffered?.release(incoming)
       logRequest(log, incoming, outgoing, performance.now() - at)
@@ -192,13 +196,15 @@ function createReplies(): Replies {
 async function stop(
   server: Server,
   replies: Replies,
-  { onLastWords, onDeadline }: { onLastWords?: () => void; onDeadline?: () => void },
+  options: { drainMs: () => number; onLastWords?: () => void; onDeadline?: () => void },
 ): Promise<void> {
-  const lastWords = setTimeout(() => onLastWords?.(), SHUTDOWN_MS - LAST_WORDS_MS)
+  const { onLastWords, onDeadline } = options
+  const drainMs = options.drainMs()
+  const lastWords = setTimeout(() => onLastWords?.(), drainMs - LAST_WORDS_MS)
   let deadline = setTimeout(() => {
     onDeadline?.()
     deadline = setTimeout(() => server.closeAllConnections(), SENT_WITHIN_MS)
-  }, SHUTDOWN_MS)
+  }, drainMs)
   // Node's own method would cut off replies in transmission, because it takes their connections for idle.
   server.closeIdleConnections = () => {}
   const closed = new Promise<void>((resolve) => void server.close(() => resolve()))

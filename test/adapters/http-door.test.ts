@@ -103,7 +103,7 @@ describe('the door of the gateway', () => {
         socket.end(`GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)
       })
     for (const path of ['/v1/models', '/metrics']) assert.match(await named(path), /^HTTP\/1\.1 403 /)
-    for (const probe of ['/health', '/livez']) assert.match(await named(probe), /^HTTP\/1\.1 200 /)
+    for (const probe of ['/health', '/livez', '/readyz']) assert.match(await named(probe), /^HTTP\/1\.1 200 /)
     assert.equal((await request('/health', { headers: { origin: 'https://evil.example' } })).status, 403)
     assert.equal((await request('/health', { headers: { origin: running.url } })).status, 200)
   })

@@ -460,7 +460,7 @@ describe('the end of the service', () => {
 
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const closed = running.close()
-    t.mock.timers.tick(10_000)
+    t.mock.timers.tick(30_000)
     t.mock.timers.reset()
     for (const reader of readers) {
       let text = ''

@@ -478,7 +478,7 @@ describe('a session of a platform that stops', () => {
       if (event.name !== 'assistant.delta' || restarted) continue
       t.mock.timers.enable({ apis: ['setTimeout'] })
       restarted = running.pause()
-      t.mock.timers.tick(9_000)
+      t.mock.timers.tick(29_000)
       t.mock.timers.reset()
     }
     const [error, done] = events.slice(-2)

@@ -43,6 +43,7 @@ describe('the agent socket in a hurry', () => {
       headerTimeoutMs: 10_000,
       requestTimeoutMs: 10_000,
       keepAliveMs: 75_000,
+      drainMs: () => 10_000,
       addresses: clientAddresses(['127.0.0.1']),
       log: gateway.log,
       onUpgrade: socket.upgrade,

@@ -693,7 +693,7 @@ describe('the agent socket of a service that stops', () => {
     await until(async () => upstream.received.length > 0)
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const stopped = running.pause()
-    t.mock.timers.tick(9_000)
+    t.mock.timers.tick(29_000)
     t.mock.timers.reset()
     const { type, code, id } = await client.next()
     assert.deepEqual([type, code, id], ['error', 'service_stopping', 'mine'])

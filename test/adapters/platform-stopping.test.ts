@@ -12,8 +12,8 @@ import { eventsOf, type SentEvent } from './sse.ts'
 const STOPPING = [503, 'service_stopping', 'server_error']
 const MESSAGE = 'Gazeway stopped before the answer was complete. Retry the request.'
 /** The last moment at which those who wait are told, and when what is passed on is ended; in milliseconds. */
-const LAST_WORDS_MS = 9_000
-const DEADLINE_MS = 10_000
+const LAST_WORDS_MS = 29_000
+const DEADLINE_MS = 30_000
 
 const toldOf = async (reply: Response) => {
   const { code, type } = await errorOf(reply)

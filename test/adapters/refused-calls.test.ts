@@ -187,7 +187,7 @@ it('notes what an endpoint of the fast lane refuses, once, under its key', async
     log,
     refused: refusedCalls(gateway, 'http'),
   })
-  const timeouts = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000, keepAliveMs: 75_000 }
+  const timeouts = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000, keepAliveMs: 75_000, drainMs: () => 10_000 }
   const addresses = clientAddresses([])
   const at = { host: '127.0.0.1', port: 0, flag: '--port' }
   const { url, stop } = await serve(new Hono<Frame>(), { ...at, ...timeouts, addresses, lane, log })

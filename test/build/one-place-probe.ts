@@ -95,6 +95,7 @@ async function guard(store: Store) {
     headerTimeoutMs: 10_000,
     requestTimeoutMs: 10_000,
     keepAliveMs: 1_000,
+    drainMs: () => 10_000,
     addresses: clientAddresses([]),
     log,
     lane,

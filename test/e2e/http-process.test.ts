@@ -154,8 +154,8 @@ describe('the end of the HTTP gateway', () => {
   })
 
   /** A gateway with a stream under way, whose upstream goes on when it is told to. */
-  async function streamingIn(place: Place) {
-    const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
+  async function streamingIn(place: Place, env: Record<string, string> = {}) {
+    const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url], env })
     return { gateway, ...(await streaming(gateway)) }
   }
 
@@ -245,9 +245,11 @@ describe('the end of the HTTP gateway', () => {
     assert.deepEqual(await gateway.exit, ENDED_WELL)
   })
 
-  it('ends a stream that goes on for 10 s after SIGTERM, says so, and records it', { timeout: 40_000 }, async () => {
+  it('ends a stream that goes on for http.drain_ms after SIGTERM, says so, and records it', {
+    timeout: 40_000,
+  }, async () => {
     const place = newPlace()
-    const { gateway, rest } = await streamingIn(place)
+    const { gateway, rest } = await streamingIn(place, { GAZEWAY_DRAIN_MS: '10000' })
     const began = Date.now()
     gateway.kill('SIGTERM')
     assert.match(await rest(), /"code":"service_stopping"/)
@@ -268,7 +270,10 @@ describe('the end of the HTTP gateway', () => {
     timeout: 90_000,
   }, async () => {
     const place = newPlace()
-    const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
+    const gateway = await startGatewayProcess(place, {
+      args: ['--upstream', upstream.url],
+      env: { GAZEWAY_DRAIN_MS: '10000' },
+    })
     upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
     assert.equal((await ask(gateway, '/memory/recent')).status, 200)
     const other = new DatabaseSync(join(place.data, 'gazeway.db'))

@@ -74,7 +74,8 @@ describe('the end of gazeway --http --platform', () => {
   }, async () => {
     const upstream = await startProvider()
     const place = newPlace()
-    const start = () => startGatewayProcess(place, { args: [...BOTH, '--upstream', upstream.url] })
+    const env = { GAZEWAY_DRAIN_MS: '3000' }
+    const start = () => startGatewayProcess(place, { args: [...BOTH, '--upstream', upstream.url], env })
     const gateway = await start()
     const platform = await platformOf(gateway)
     const ask = (path: string, body: object) => post(platform + path, gateway.key, body)

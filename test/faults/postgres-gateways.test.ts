@@ -118,6 +118,14 @@ describe('two gateways on one PostgreSQL behind a balancer', () => {
     await postgres.stop()
     const health = (await (await call(balancer.url, '/health')).json()) as { status: string }
     assert.equal(health.status, 'degraded')
+    const probed = (path: string) => Promise.all(gateways.map(async ({ url }) => (await call(url, path)).status))
+    assert.deepEqual(
+      [await probed('/readyz'), await probed('/livez')],
+      [
+        [503, 503],
+        [200, 200],
+      ],
+    )
     await postgres.start()
     await until(
       () =>
@@ -127,6 +135,7 @@ describe('two gateways on one PostgreSQL behind a balancer', () => {
         ),
       { seconds: SOON_S },
     )
+    await until(async () => (await probed('/readyz')).every((status) => status === 200), { seconds: SOON_S })
 
     gateways[0].kill('SIGKILL')
     await gateways[0].exit

@@ -91,7 +91,7 @@ before(async () => {
   app.all('/v1/*', proxy.handle)
   listening = await serve(app, {
     ...{ host: '127.0.0.1', port: 0, flag: '--platform-port', addresses: clientAddresses([]), log },
-    ...{ headerTimeoutMs: 10_000, requestTimeoutMs: 60_000, keepAliveMs: 75_000 },
+    ...{ headerTimeoutMs: 10_000, requestTimeoutMs: 60_000, keepAliveMs: 75_000, drainMs: () => 10_000 },
   })
 })
 after(async () => {

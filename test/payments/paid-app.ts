@@ -122,6 +122,7 @@ export async function startPaidApp(
     headerTimeoutMs: 10_000,
     requestTimeoutMs: 60_000,
     keepAliveMs: 75_000,
+    drainMs: () => 10_000,
     addresses: clientAddresses([]),
     log,
   })

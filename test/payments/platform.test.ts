@@ -212,7 +212,7 @@ describe('a platform that takes payments', () => {
       await reader?.read()
       t.mock.timers.enable({ apis: ['setTimeout'] })
       const stopped = serving.stop()
-      t.mock.timers.tick(10_000)
+      t.mock.timers.tick(30_000)
       t.mock.timers.reset()
       if (reader) assert.match(Buffer.from((await reader.read()).value ?? []).toString(), /service_stopping/)
       else assert.equal((await asked).status, 503)

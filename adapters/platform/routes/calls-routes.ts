@@ -48,11 +48,11 @@ function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): 
 /**
  * Routes of the audit trail: every call to a model provider. A caller sees its own calls, an admin all.
  *
- * @param stopping aborted shortly before shutdown ends live streams
+ * @param draining aborted when the service stops to listen: ends live streams, which would never end by themselves
  */
-export const callRoutes = (gateway: Gateway, stopping: AbortSignal): Route[] => [
+export const callRoutes = (gateway: Gateway, draining: AbortSignal): Route[] => [
   ...listRoutes(gateway),
-  liveRoute(gateway, stopping),
+  liveRoute(gateway, draining),
   ...oneCallRoutes(gateway),
 ]
 
@@ -127,8 +127,8 @@ const oneCallRoutes = (gateway: Gateway): Route[] => [
   }),
 ]
 
-function liveRoute(gateway: Gateway, stopping: AbortSignal): Route {
-  const open = createLiveCalls(stopping)
+function liveRoute(gateway: Gateway, draining: AbortSignal): Route {
+  const open = createLiveCalls(draining)
   return defineRoute('GET /api/calls/live', {
     operation: 'streamCalls',
     summary: 'Stream model calls as they are recorded',

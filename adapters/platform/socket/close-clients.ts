@@ -2,23 +2,25 @@ import type { WebSocket } from 'ws'
 import { CLOSE } from './closes.ts'
 import type { OpenConnection } from './serve-connection.ts'
 
-/** Time that pending answers get at shutdown, in milliseconds. */
-const SHUTDOWN_MS = 10_000
 /** Time before shutdown at which pending callers are warned, in milliseconds. */
 const LAST_WORDS_MS = 1_000
 
 /** Clients by socket; null until admitted. */
 export type Clients = ReadonlyMap<WebSocket, OpenConnection | null>
 
-/** Closes the sockets of all clients (1001), after answers in progress have finished or 10 s have passed. */
-export async function closeClients(clients: Clients): Promise<void> {
+/**
+ * Closes the sockets of all clients (1001), after answers in progress have finished.
+ *
+ * @param drainMs time for these answers, in milliseconds
+ */
+export async function closeClients(clients: Clients, drainMs: number): Promise<void> {
   const closed = Promise.all([...clients].map(([ws, serving]) => closing(ws, serving)))
   const lastWords = setTimeout(() => {
     for (const serving of clients.values()) serving?.cutOff()
-  }, SHUTDOWN_MS - LAST_WORDS_MS)
+  }, drainMs - LAST_WORDS_MS)
   const deadline = setTimeout(() => {
     for (const ws of clients.keys()) ws.terminate()
-  }, SHUTDOWN_MS)
+  }, drainMs)
   await closed
   clearTimeout(lastWords)
   clearTimeout(deadline)

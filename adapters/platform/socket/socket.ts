@@ -38,7 +38,7 @@ export interface AgentSocket {
   connections: Connections
   /** Handles an upgrade request of the shared server. */
   upgrade(incoming: IncomingMessage, raw: Duplex, head: Buffer): void
-  /** Stops accepting clients, lets answers in progress finish for 10 s, then closes every socket (1001). */
+  /** Stops accepting clients, lets answers in progress finish for `http.drain_ms`, then closes every socket (1001). */
   stop(): Promise<void>
 }
 
@@ -116,7 +116,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     async stop() {
       stopping = true
       admissions.stop()
-      await closeClients(open)
+      await closeClients(open, gateway.loaded.config.http.drain_ms)
       pings.stop()
       await connections.close()
     },

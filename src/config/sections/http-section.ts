@@ -66,6 +66,16 @@ export const httpSection = section(() => ({
       'How long an idle connection stays open. Must be longer than a load balancer in front keeps it: 620000 for one that idles 600 s.',
     restart: true,
   }),
+  unready_ms: z.int().min(0).max(600_000).default(5_000).meta({
+    variable: 'GAZEWAY_UNREADY_MS',
+    description:
+      'How long the services go on at a stop while /readyz answers 503, so that load balancers notice. Skipped where nobody has asked /readyz since the start.',
+  }),
+  drain_ms: z.int().min(1_000).max(86_400_000).default(30_000).meta({
+    variable: 'GAZEWAY_DRAIN_MS',
+    description:
+      'Time that answers in progress get to finish at a stop, after the services have stopped to listen. The rest ends with service_stopping.',
+  }),
   header_timeout_ms: milliseconds
     .default(10_000)
     .meta({ description: 'Timeout for the headers of a request.', restart: true }),
