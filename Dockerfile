@@ -1,11 +1,18 @@
-FROM node:22-bookworm-slim AS build
+FROM node:26-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-FROM node:22-bookworm-slim
+FROM node:26-trixie-slim
+# A release adds the version, the commit and the date.
+LABEL org.opencontainers.image.title="Gazeway" \
+    org.opencontainers.image.description="Self-hosted agent gateway over MCP and HTTP" \
+    org.opencontainers.image.licenses="MIT" \
+    org.opencontainers.image.url="https://github.com/gazeway/gazeway" \
+    org.opencontainers.image.source="https://github.com/gazeway/gazeway" \
+    org.opencontainers.image.documentation="https://github.com/gazeway/gazeway/blob/main/docs/guides/operate.md"
 ENV NODE_ENV=production \
     GAZEWAY_HOME=/data \
     GAZEWAY_HOST=0.0.0.0
@@ -18,6 +25,6 @@ USER node
 VOLUME /data
 EXPOSE 8811 8812
 HEALTHCHECK --interval=10s --timeout=5s --start-period=15s --retries=3 \
-    CMD ["node", "-e", "fetch('http://127.0.0.1:8811/health').then((reply) => reply.json()).then(({ store }) => process.exit(store.ok ? 0 : 1), () => process.exit(1))"]
+    CMD ["node", "-e", "fetch('http://127.0.0.1:8811/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/cli.js"]
 CMD ["--http"]
