@@ -3,6 +3,7 @@ import { renameSync } from 'node:fs'
 import { access, constants, type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GazewayError } from '../errors.ts'
+import { nullIfMissing } from '../text/missing-file.ts'
 import { syncFolder } from './make-folder.ts'
 
 /** Age in milliseconds from which a temporary file is a leftover of a killed process. */
@@ -97,6 +98,8 @@ async function removeLeftovers(file: string): Promise<void> {
   for (const found of await readdir(folder)) {
     if (!found.startsWith(name) || !TEMPORARY.test(found.slice(name.length))) continue
     const path = join(folder, found)
-    if (Date.now() - (await stat(path)).mtimeMs > LEFTOVER_MS) await rm(path, { force: true })
+    // Another process may have renamed its own since.
+    const stats = await stat(path).catch(nullIfMissing)
+    if (stats !== null && Date.now() - stats.mtimeMs > LEFTOVER_MS) await rm(path, { force: true })
   }
 }
