@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { type ErrorCode, GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 import { networkFetch } from '../wire/network-fetch.ts'
+import { replyText } from '../wire/reply-text.ts'
 import { whyEnded } from '../wire/stopping.ts'
 
 /** Largest reply that is read, in bytes; 200 sessions fit with ample room. */
@@ -110,13 +111,7 @@ const isTimeout = (error: unknown): boolean => error instanceof Error && error.n
  * @throws GazewayError `upstream_bad_reply` for a larger reply
  */
 export async function readText(reply: Response, most = MAX_BYTES): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let size = 0
-  for await (const chunk of reply.body ?? []) {
-    size += chunk.length
-    if (size > most) throw new GazewayError('upstream_bad_reply', 'The agent gateway’s reply is too large.')
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
+  const text = await replyText(reply, most)
+  if (text !== null) return text
+  throw new GazewayError('upstream_bad_reply', 'The agent gateway’s reply is too large.')
 }

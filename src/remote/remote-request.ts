@@ -4,7 +4,11 @@ import { CODES, type ErrorCode, GazewayError } from '../errors.ts'
 import { isObject, parseJson } from '../text/json.ts'
 import { present } from '../text/present.ts'
 import { networkFetch } from '../wire/network-fetch.ts'
+import { replyText } from '../wire/reply-text.ts'
 import { whyEnded } from '../wire/stopping.ts'
+
+/** Largest reply that is read, in bytes; a page of 4 MiB fits with ample room. */
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** The remote Gazeway and its limits. */
 export interface RemoteAccess {
@@ -58,11 +62,12 @@ export function createAskRemote({ url, key, timeoutMs }: RemoteAccess): AskRemot
       ...(body && { body: JSON.stringify(body) }),
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
-      .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
+      .then(async (reply) => ({ status: reply.status, text: await replyText(reply, MAX_BYTES) }))
       .catch((cause: unknown) => {
         if (signal?.aborted) throw whyEnded(signal.reason, 'The caller disconnected.', cause)
         throw notReached(host, timeout.aborted ? timeoutMs : null, cause)
       })
+    if (text === null) throw ofAnotherVersion(host)
     const json = status === 204 ? undefined : parseJson(text)
     if (status < 200 || status > 299) throw refusal(host, status, json)
     const parsed = schema.safeParse(json)

@@ -12,6 +12,10 @@ import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { freePort } from '../doubles/free-port.ts'
 import { putEmptyStore } from '../store/empty-store.ts'
 
+/** Longest reply of a remote that is read, in bytes. */
+const MAX_REPLY = 16 * 1024 * 1024
+const CHUNK = Buffer.alloc(64 * 1024, ' ')
+
 // biome-ignore lint/suspicious/noExplicitAny: a reply is looked into field by field.
 type Json = Record<string, any>
 
@@ -118,12 +122,21 @@ describe('tools of a remote Gazeway', () => {
   })
 
   it('say what is wrong with a key, a slow remote, another version and a foreign server', async () => {
+    let sent = 0
     const answers: Record<string, (reply: import('node:http').ServerResponse) => void> = {
       slow: () => {},
       older: (reply) =>
         reply.writeHead(400).end('{"error":{"code":"validation_failed","message":"unrecognized keys: weak"}}'),
       foreign: (reply) => reply.writeHead(200).end('<html>'),
       failing: (reply) => reply.writeHead(503).end(),
+      endless: (reply) => {
+        reply.writeHead(200)
+        const go = () => {
+          while (reply.write(CHUNK)) sent += CHUNK.length
+        }
+        reply.on('drain', go)
+        go()
+      },
     }
     const server = createServer((request, reply) => answers[request.url?.split('/')[1] ?? '']?.(reply))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -134,6 +147,7 @@ describe('tools of a remote Gazeway', () => {
       [`http://127.0.0.1:${port}/older`, 'upstream_bad_reply: .*version'],
       [`http://127.0.0.1:${port}/foreign`, 'upstream_bad_reply: .*version'],
       [`http://127.0.0.1:${port}/failing`, 'upstream_error: .*503'],
+      [`http://127.0.0.1:${port}/endless`, 'upstream_bad_reply: .*version'],
     ]
     for (const [url, error] of expected) {
       const own = mkdtempSync(join(tmpdir(), 'gazeway-remote-'))
@@ -142,6 +156,7 @@ describe('tools of a remote Gazeway', () => {
       await other.close()
       rmSync(own, { recursive: true, force: true })
     }
+    assert.ok(sent < 4 * MAX_REPLY, `an endless reply is left: ${sent} bytes`)
     server.closeAllConnections()
     server.close()
   })
