@@ -7,12 +7,25 @@ import type { MemoryInput } from './memory-record.ts'
 export type Secrets = 'refuse' | 'allow'
 
 /** @throws GazewayError `validation_failed` when a memory seems to hold a secret, with its kind and what to do instead */
-export function refuseSecrets({ value, tags = [], also = [] }: Pick<MemoryInput, 'value' | 'tags' | 'also'>): void {
-  const found = secretIn([textOf(value), ...tags, ...also].join('\n'))
+export function refuseSecrets({
+  key,
+  namespace,
+  value,
+  tags = [],
+  also = [],
+}: Pick<MemoryInput, 'key' | 'namespace' | 'value' | 'tags' | 'also'>): void {
+  refuse('key', key)
+  refuse('namespace', namespace)
+  // As JSON too, where a password stands beside its name.
+  refuse('value', [textOf(value), JSON.stringify(value), ...tags, ...also].join('\n'))
+}
+
+function refuse(param: string, text: string): void {
+  const found = secretIn(text)
   if (found === null) return
   throw new GazewayError(
     'validation_failed',
-    `value: looks like ${found}, and memories are sent to models. Store where it is kept and how to get it instead, such as the name of a variable or an entry of a password manager. If it is none, set memory.secrets to allow.`,
-    { param: 'value' },
+    `${param}: looks like ${found}, and memories are sent to models. Store where it is kept and how to get it instead, such as the name of a variable or an entry of a password manager. If it is none, set memory.secrets to allow.`,
+    { param },
   )
 }
