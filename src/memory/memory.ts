@@ -5,6 +5,7 @@ import { runBuilt } from '../store/built.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
+import { limitCaptured } from './records/captured.ts'
 import { createCountChanges } from './records/count-changes.ts'
 import { forgetMemory, removeMemory } from './records/forget-memory.ts'
 import { isLive, sweepExpired } from './records/memory-expiry.ts'
@@ -319,7 +320,9 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
       if (secrets() === 'refuse') refuseSecrets(input)
       const similar = await similarTo(input)
       const made = await store.write(async (trx) => {
-        const stored = { ...(await keepMemory(trx, await claimSpace(trx, owner), input, time(), caller())), similar }
+        const space = await claimSpace(trx, owner)
+        const stored = { ...(await keepMemory(trx, space, input, time(), caller())), similar }
+        await limitCaptured(trx, space, input)
         await keep?.(trx, stored)
         return stored
       })

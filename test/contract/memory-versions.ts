@@ -182,6 +182,7 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
         'the password is hunter2hunter2',
         { env: { API_KEY: 'api_key=abcd1234efgh' } },
         'postgres://shop:s3cr3t-w0rd@db/shop',
+        { host: 'db.example.org', password: 'hunter2hunter2' },
       ]
       for (const value of secrets)
         await assert.rejects(put({ key: 'k', value }), {
@@ -189,6 +190,9 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
           param: 'value',
           message: /looks like/,
         })
+      const token = `ghp_${'a1'.repeat(18)}`
+      for (const [param, named] of Object.entries({ key: { key: token }, namespace: { key: 'k', namespace: token } }))
+        await assert.rejects(put({ value: 'of the deploy user', ...named }), { code: 'validation_failed', param })
       const allowing = createMemory({ store, now: () => new Date(), secrets: () => 'allow' })
       await allowing.store(MemoryInput.parse({ key: 'allowed', value: secrets[1] }))
       for (const value of [
@@ -199,6 +203,23 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
       ])
         await put({ key: 'k', value })
       assert.equal((await recall('k')).memory?.version, 4)
+      await store.close()
+    })
+
+    it('are ten at most of those that a session stores by itself', async () => {
+      const { store, put, recall } = await start()
+      const of = (key: string, session = 'session:one') =>
+        put({ key, value: 'pnpm build', tags: ['captured', session] })
+      for (let i = 0; i < 10; i++) await of(`fact/${i}`)
+      await assert.rejects(of('fact/10'), {
+        code: 'validation_failed',
+        param: 'tags',
+        message: /10 memories by itself/,
+      })
+      assert.equal((await recall('fact/10')).found, false)
+      await of('fact/9')
+      await of('fact/10', 'session:two')
+      assert.deepEqual([(await recall('fact/9')).memory?.version, (await recall('fact/10')).found], [2, true])
       await store.close()
     })
 
