@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import {
@@ -11,7 +12,7 @@ import {
 import { type JsonValue, taskId } from '@modelcontextprotocol/ext-tasks/core'
 import { until } from '../doubles/until.ts'
 import { json, type Received, response, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
-import { newPlace, type Place } from './server.ts'
+import { CLI, newPlace, type Place, watch } from './server.ts'
 import { envelope, spawnStateless } from './stateless.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
@@ -90,6 +91,36 @@ describe('a long question of a client that knows tasks', () => {
     await session.cancelTask(id)
     await question.request.aborted
     await until(async () => (await session.task(id).snapshot()).status === 'cancelled', { seconds: 30 })
+  })
+
+  it('asks nothing when its client cancels before its process is there', async () => {
+    const { session } = await open()
+    const before = waiting.length
+    const execution = await session.callTool('gateway_llm_query', QUESTION)
+    assert.ok(execution.kind === 'task')
+    const id = taskId(execution.handle.taskId)
+    await session.cancelTask(id)
+    await execution.detach()
+    await until(async () => (await session.task(id).snapshot()).status === 'cancelled', { seconds: 30 })
+    assert.equal(waiting.length, before)
+  })
+
+  it('is answered at once where no process can be started, as after an update of Node', async () => {
+    const node = join(place.home, 'node')
+    copyFileSync(process.execPath, node)
+    const server = watch(spawn(node, [CLI, '--upstream', 'sandbox'], { cwd: place.project, env: place.env }))
+    const ask = (id: string, method: string, params = {}) => {
+      server.send({ id, method, params: { ...params, _meta: envelope({}, KNOWS_TASKS) } })
+      return server.answer(id)
+    }
+    await ask('discover', 'server/discover')
+    rmSync(node)
+    const folder = join(place.data, 'mcp-tasks')
+    const before = readdirSync(folder)
+    const { error, result } = await ask('call', 'tools/call', { name: 'gateway_llm_query', arguments: QUESTION })
+    assert.equal(error, undefined)
+    assert.match(result.content[0].text, /\[sandbox\]/)
+    assert.deepEqual(readdirSync(folder), before)
   })
 
   it('has failed when its process was killed', async () => {

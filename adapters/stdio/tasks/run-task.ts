@@ -4,14 +4,12 @@ import { GazewayError } from '../../../src/errors.ts'
 import { STOP_SIGNALS } from '../../command/stop-signals.ts'
 import { createCallsInFlight } from '../calls-in-flight.ts'
 import { gatewayOpener } from '../open-gateway.ts'
-import { type TaskState, taskFiles } from './task-files.ts'
+import { type TaskState, taskFiles, WRITES_MS } from './task-files.ts'
 
 /** Time limit of a task, in milliseconds. */
 const LIMIT_MS = 60 * 60 * 1000
 /** Interval at which a task looks whether it is cancelled, in milliseconds. */
 const LOOKS_MS = 500
-/** Interval at which a task writes that it works, in milliseconds. */
-const WRITES_MS = 2_000
 
 /**
  * Makes the call of a task, in a process of its own, and writes its state until it has the result.
@@ -28,6 +26,8 @@ export async function runTask(loaded: LoadedConfig, log: Log, id: string): Promi
   let message: string | undefined
   const write = (state: Pick<TaskState, 'status' | 'result'>) =>
     files.write(id, { ...state, message, updated_at: new Date().toISOString(), pid: process.pid })
+  // Before its question is asked: it costs money.
+  if (files.isCancelled(id)) return write({ status: 'cancelled' })
   await write({ status: 'working' })
 
   const gateway = gatewayOpener(loaded, log)

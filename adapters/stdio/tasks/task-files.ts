@@ -2,19 +2,25 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import * as z from 'zod'
 import { makeFolder } from '../../../src/store/make-folder.ts'
 import { replaceFile } from '../../../src/store/replace-file.ts'
 import { parseJson } from '../../../src/text/json.ts'
+import { nullIfMissing } from '../../../src/text/missing-file.ts'
 
 /** Time from its creation after which a task is removed, in milliseconds. */
 export const TASK_TTL_MS = 24 * 60 * 60 * 1000
-/** Maximum number of tasks that are kept on a machine. */
+/** Maximum numbers of tasks that are kept on a machine, and that run at once, each as a process of its own. */
 const MAX_TASKS = 200
+export const MAX_RUNNING = 16
 /** Time in which the process of a task starts and writes its first state, in milliseconds. */
 const STARTS_MS = 60_000
-/** Age of a state from which its process is looked for, in milliseconds. */
+/** Interval at which the process of a task writes that it works, in milliseconds. */
+export const WRITES_MS = 2_000
+/** Age of a state from which its process is looked for, and from which a process has to write again, in milliseconds. */
 const STALE_MS = 10_000
+const SILENT_MS = 60_000
 
 /** Call that a task makes. */
 export const TaskCall = z.object({
@@ -39,9 +45,11 @@ export type TaskState = z.infer<typeof TaskState>
 
 /** Tasks of this machine, each in a folder of its own below the data folder. */
 export interface TaskFiles {
-  /** Creates a task. @returns its id, or null while the maximum number of tasks is kept */
+  /** Creates a task. @returns its id, or null while the maximum number of tasks is kept or runs */
   create(call: TaskCall): Promise<string | null>
-  /** Reads the call of a task; null for an unknown one. */
+  /** Removes a task whose process could not be started. */
+  remove(id: string): Promise<void>
+  /** Reads the call of a task; null for an unknown or expired one. */
   call(id: string): Promise<TaskCall | null>
   /** Reads the state of a task; null before its process has written one. */
   state(id: string): Promise<TaskState | null>
@@ -49,6 +57,11 @@ export interface TaskFiles {
   /** Asks the process of a task to stop. */
   cancel(id: string): Promise<void>
   isCancelled(id: string): boolean
+  /**
+   * Tells whether the process of a task has ended without a result, or never started. Waits for its next state where
+   * another process may have its number by now, as after a restart of the machine.
+   */
+  hasEnded(id: string, call: TaskCall, state: TaskState | null): Promise<boolean>
 }
 
 /** Opens the tasks below a data folder. */
@@ -63,42 +76,61 @@ export function taskFiles(dataDir: string): TaskFiles {
     return schema.safeParse(parseJson(text)).data ?? null
   }
 
-  /** Removes expired tasks. @returns the number of those that are kept */
-  async function sweep(): Promise<number> {
-    const ids = await readdir(folder)
-    const expired = await Promise.all(
-      ids.map(async (id) => {
-        const made = await stat(fileOf(id, 'call.json')).catch(() => null)
-        if (made === null || Date.now() - made.mtimeMs <= TASK_TTL_MS) return false
-        await rm(join(folder, id), { recursive: true, force: true })
-        return true
+  const remove = (id: string) => rm(join(folder, id), { recursive: true, force: true })
+
+  const ageOf = async (path: string): Promise<number | null> => {
+    const info = await stat(path).catch(nullIfMissing)
+    return info === null ? null : Date.now() - info.mtimeMs
+  }
+
+  /** Removes expired tasks, and folders without a task. @returns the numbers of tasks that are kept and that run */
+  async function sweep(): Promise<{ kept: number; running: number }> {
+    const tasks = await Promise.all(
+      (await readdir(folder)).map(async (id) => {
+        const age = await ageOf(fileOf(id, 'call.json'))
+        // A process that ended, or a full disk, leaves a folder without a call.
+        const isOver = age === null ? ((await ageOf(join(folder, id))) ?? 0) > STARTS_MS : age > TASK_TTL_MS
+        if (isOver) await remove(id)
+        const written = await ageOf(fileOf(id, 'state.json'))
+        return { isOver, isRunning: written === null ? (age ?? 0) < STARTS_MS : written < STALE_MS }
       }),
     )
-    return expired.filter((isGone) => !isGone).length
+    const kept = tasks.filter(({ isOver }) => !isOver)
+    return { kept: kept.length, running: kept.filter(({ isRunning }) => isRunning).length }
   }
+
+  const state = (id: string) => read(id, 'state.json', TaskState)
 
   return {
     async create(call) {
       makeFolder(folder)
-      if ((await sweep()) >= MAX_TASKS) return null
+      const { kept, running } = await sweep()
+      if (kept >= MAX_TASKS || running >= MAX_RUNNING) return null
       const id = randomUUID()
       makeFolder(join(folder, id))
       await replaceFile(fileOf(id, 'call.json'), JSON.stringify(call))
       return id
     },
-    call: (id) => read(id, 'call.json', TaskCall),
-    state: (id) => read(id, 'state.json', TaskState),
+    remove,
+    async call(id) {
+      const call = await read(id, 'call.json', TaskCall)
+      return call === null || Date.now() - Date.parse(call.created_at) > TASK_TTL_MS ? null : call
+    },
+    state,
     write: (id, state) => replaceFile(fileOf(id, 'state.json'), JSON.stringify(state)),
     cancel: (id) => writeFile(fileOf(id, 'cancel'), '', { mode: 0o600 }),
     isCancelled: (id) => existsSync(fileOf(id, 'cancel')),
+    async hasEnded(id, { created_at }, found) {
+      if (found === null) return Date.now() - Date.parse(created_at) > STARTS_MS
+      const age = Date.now() - Date.parse(found.updated_at)
+      if (found.status !== 'working' || age <= STALE_MS) return false
+      if (!isAlive(found.pid)) return true
+      if (age <= SILENT_MS) return false
+      // After a pause of the whole machine every state is old: a process of a task writes the next one soon.
+      await delay(2 * WRITES_MS)
+      return (await state(id))?.updated_at === found.updated_at
+    },
   }
-}
-
-/** Tells whether the process of a task has ended without a result, or never started. */
-export function hasEnded({ created_at }: TaskCall, state: TaskState | null): boolean {
-  if (state === null) return Date.now() - Date.parse(created_at) > STARTS_MS
-  // After a pause of the whole machine every state is old: only a process that is gone has ended.
-  return state.status === 'working' && Date.now() - Date.parse(state.updated_at) > STALE_MS && !isAlive(state.pid)
 }
 
 function isAlive(pid: number): boolean {

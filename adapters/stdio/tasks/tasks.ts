@@ -63,9 +63,10 @@ export function registerTasks({ server }: McpServer, dataDir: string): Tasks {
   server.registerCapabilities({ extensions: { [TASKS]: {} } })
   server.setRequestHandler('tasks/get', Named, async ({ taskId }, { mcpReq }) => {
     const call = await known(taskId, mcpReq)
-    const state = await (await open()).state(taskId)
-    const { hasEnded, TASK_TTL_MS } = await loadFiles()
-    return detailed(taskId, call, state, { hasEnded: hasEnded(call, state), ttlMs: TASK_TTL_MS })
+    const files = await open()
+    const state = await files.state(taskId)
+    const { TASK_TTL_MS } = await loadFiles()
+    return detailed(taskId, call, state, { hasEnded: await files.hasEnded(taskId, call, state), ttlMs: TASK_TTL_MS })
   })
   // No task asks its client for input.
   server.setRequestHandler('tasks/update', Named, async ({ taskId }, { mcpReq }) => {
@@ -83,10 +84,20 @@ export function registerTasks({ server }: McpServer, dataDir: string): Tasks {
     async start({ name, arguments: input = {} }, roots, { _meta }) {
       const traceparent = typeof _meta?.traceparent === 'string' ? _meta.traceparent : null
       const call = { name, arguments: input, roots: [...roots], traceparent, created_at: new Date().toISOString() }
+      const files = await open()
       // Without a data folder that can be written, the call itself says what is wrong.
-      const id = await (await open()).create(call).catch(() => null)
+      const id = await files.create(call).catch(() => null)
       if (id === null) return null
-      await (await loadProcess()).startTaskProcess(id)
+      const { startTaskProcess } = await loadProcess()
+      const isStarted = await startTaskProcess(id).then(
+        () => true,
+        // Of too many processes, or where Node was updated since: this process goes on without its files.
+        () => false,
+      )
+      if (!isStarted) {
+        await files.remove(id)
+        return null
+      }
       const { TASK_TTL_MS } = await loadFiles()
       // The SDK refuses a result of a call without content; clients of tasks ignore it.
       return { resultType: 'task', content: [], ...detailed(id, call, null, { hasEnded: false, ttlMs: TASK_TTL_MS }) }
