@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GazewayError, isFileGone, isOutOfFiles } from './errors.ts'
 import { serveKeptCode } from './kept-code.ts'
@@ -78,7 +79,7 @@ async function attempt<T>(load: () => Promise<T>): Promise<{ value: T } | { erro
 function shortageOfFiles(): unknown {
   const open: number[] = []
   try {
-    for (let i = 0; i < FILES_AT_ONCE; i++) open.push(openSync(process.execPath, 'r'))
+    for (let i = 0; i < FILES_AT_ONCE; i++) open.push(openSync(devNull, 'r'))
     return null
   } catch (error) {
     return error
