@@ -1,6 +1,10 @@
+import { Attestation } from '../src/gaze/attestation.ts'
 import { isRelative } from '../src/gaze/dwell.ts'
 import { StoredGaze, StoreGaze } from '../src/gaze/gaze.ts'
 import { defineTool } from './tool.ts'
+
+/** An attestation without the fields that a model needs least. */
+const ListedAttestation = Attestation.omit({ components: true, evidence: true }).loose()
 
 export const storeGazeData = defineTool({
   name: 'gateway_store_gaze_data',
@@ -13,6 +17,7 @@ export const storeGazeData = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: StoreGaze.strict(),
   output: StoredGaze,
+  listed: StoredGaze.extend({ attestation: ListedAttestation }),
   async run({ gaze }, input, { callerId, gazeOf, projectRoot }, keep) {
     const inProject = input.records.some(({ env }) => env.path !== undefined && isRelative(env.path))
     const root = inProject ? await projectRoot() : null
@@ -20,7 +25,7 @@ export const storeGazeData = defineTool({
   },
   render: ({ session_id, stored, duplicates, attestation }) =>
     `Stored ${stored} ${stored === 1 ? 'record' : 'records'} in session ${session_id}${known(duplicates)}. ` +
-    `Attestation ${attestation.status}, score ${attestation.poa_score.toFixed(2)}, ` +
+    `Attestation ${attestation.status}, level ${attestation.level}, score ${attestation.poa_score.toFixed(2)}, ` +
     `${attestation.records} of ${attestation.records_needed} records needed.`,
 })
 

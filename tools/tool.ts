@@ -44,6 +44,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   isLarge?: true
   input: Input
   output: Output
+  /** Schema of results in lists of tools, where the whole one is too large; it accepts every result. */
+  listed?: z.ZodObject
   /** @param keep stores the result for replays, in the transaction of the tool's effect */
   run(
     gateway: Gateway,

@@ -15,13 +15,13 @@ const MAX_CHARACTERS = 150_000
  * called.
  */
 export function describeTools(): ListedTool[] {
-  return tools.map(({ name, title, description, annotations, isLarge, input, output }) => ({
+  return tools.map(({ name, title, description, annotations, isLarge, input, output, listed = output }) => ({
     name,
     title,
     description,
     annotations,
     inputSchema: leanInput(z.toJSONSchema(input, { io: 'input' })) as ListedTool['inputSchema'],
-    outputSchema: leanOutput(z.toJSONSchema(output, { io: 'output' })) as ListedTool['outputSchema'],
+    outputSchema: leanOutput(z.toJSONSchema(listed, { io: 'output' })) as ListedTool['outputSchema'],
     ...(isLarge && { _meta: { 'anthropic/maxResultSizeChars': MAX_CHARACTERS } }),
   }))
 }

@@ -2,12 +2,21 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
-import { type Assessed, type Assessment, Attestation, type AttestationRules, assess } from './attestation.ts'
+import { evidenceOf } from './attention-evidence.ts'
+import {
+  type Assessed,
+  type Assessment,
+  type Attestation,
+  type AttestationRules,
+  assess,
+  StoredAttestation,
+} from './attestation.ts'
 import type { GazeSession } from './gaze-session.ts'
 import { greatestLikeness, NEAR_COPY } from './near-copies.ts'
 import { countedTick, type PackedRecord } from './pack.ts'
 import { packsBack } from './packs.ts'
 import { sketchOf } from './sketch.ts'
+import { rounded } from './statistics.ts'
 
 /** Settings of attestations. */
 export interface AttestationTerms extends AttestationRules {
@@ -46,7 +55,7 @@ export async function issueAttestation(
   return attestation
 }
 
-/** Keeps the sketch of a session, and fails one that is a near copy of another stream of its key. */
+/** Keeps the sketch of a session, measures its novelty, and fails a near copy of another stream of its key. */
 async function comparedWithOthers(
   trx: Transaction<Schema>,
   { session_id, caller_id }: GazeSession,
@@ -56,11 +65,12 @@ async function comparedWithOthers(
   const sketch = sketchOf(window)
   if (sketch === null) return assessment
   await trx.updateTable('gaze_sessions').set({ sketch }).where('session_id', '=', session_id).execute()
-  if (assessment.status !== 'passed') return assessment
+  if (assessment.replayed) return assessment
   const likeness = await greatestLikeness(trx, { session_id, caller_id }, sketch)
-  if (likeness < NEAR_COPY) return assessment
+  const evidence = evidenceOf({ ...assessment.evidence, novelty: rounded(1 - likeness, 4) })
+  if (assessment.status !== 'passed' || likeness < NEAR_COPY) return { ...assessment, evidence }
   const reason = `the records are nearly those of another session of the same key (likeness ${likeness})`
-  return { ...assessment, status: 'failed', reasons: [reason] }
+  return { ...assessment, evidence, status: 'failed', level: 'seen', reasons: [reason] }
 }
 
 /**
@@ -93,7 +103,7 @@ export async function latestAttestation(db: Kysely<Schema>, sessionId: string, n
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row === undefined ? null : Attestation.parse(JSON.parse(row.body))
+  return row === undefined ? null : StoredAttestation.parse(JSON.parse(row.body))
 }
 
 /**

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import { AttentionEvidence, evidenceOf } from './attention-evidence.ts'
 import { bridgedMs, samplingInterval } from './fixations.ts'
+import { LEVELS } from './level.ts'
 import { judgePlausibility, type Plausibility } from './plausibility.ts'
 import { endOf, inOrder, type Sample } from './scanpath.ts'
 import { greatest, rounded, weightedMean } from './statistics.ts'
@@ -22,6 +24,10 @@ export const Attestation = z.object({
     confidence: component,
     freshness: component,
   }),
+  evidence: AttentionEvidence,
+  level: z
+    .enum(LEVELS)
+    .describe('What the evidence reaches. `seen` is the word of the client and never means a person.'),
   replayed: z.boolean().describe('The records were copied from another session.'),
   reasons: z.array(z.string()).describe('Why it has not passed, in plain words; empty when it has.'),
   records: z.int(),
@@ -32,6 +38,21 @@ export const Attestation = z.object({
   expires_at: z.iso.datetime(),
 })
 export type Attestation = z.infer<typeof Attestation>
+
+/** An attestation as it was stored. An earlier one states neither evidence nor level: both follow from its other fields. */
+export const StoredAttestation = Attestation.partial({ evidence: true, level: true }).transform(
+  (stored): Attestation => ({
+    ...stored,
+    evidence: stored.evidence ?? evidenceOf({ ...stored.components, novelty: null }),
+    level: stored.level ?? levelOf(stored),
+  }),
+)
+
+/** Level of records: `none` before they are judged and for a replay, `plausible` once they pass. */
+export function levelOf({ status, replayed }: Pick<Attestation, 'status' | 'replayed'>): Attestation['level'] {
+  if (status === 'collecting' || replayed) return 'none'
+  return status === 'passed' ? 'plausible' : 'seen'
+}
 
 /** Thresholds of an attestation. */
 export interface AttestationRules {
@@ -46,7 +67,7 @@ export interface AttestationRules {
 /** The part of an attestation that follows from the records alone. */
 export type Assessment = Pick<
   Attestation,
-  'status' | 'poa_score' | 'components' | 'replayed' | 'reasons' | 'records_needed' | 'progress'
+  'status' | 'poa_score' | 'components' | 'evidence' | 'level' | 'replayed' | 'reasons' | 'records_needed' | 'progress'
 >
 
 /** Fields of a record that an assessment reads. `copied`: another session stored its content, shape or trace before. */
@@ -138,10 +159,17 @@ export function assess(records: readonly Assessed[], total: number, rules: Attes
   const faults: string[] = []
   if (replayed) faults.push('the records were copied from another session')
   if (poa_score < rules.minScore) faults.push(...weaknesses(poa_score, rules.minScore, components, plausibility))
+  const status = statusOf(missing, faults)
   return {
-    status: statusOf(missing, faults),
+    status,
     poa_score,
     components,
+    evidence: evidenceOf({
+      coverage: ordered.length === 0 ? null : components.coverage,
+      plausibility: plausibility.isMeasured ? components.plausibility : null,
+      novelty: replayed ? 0 : null,
+    }),
+    level: levelOf({ status, replayed }),
     replayed,
     reasons: [...missing, ...faults],
     records_needed: rules.recordsNeeded,

@@ -30,14 +30,3 @@ export async function greatestLikeness(
     .execute()
   return rounded(Math.max(0, ...others.map((other) => likeness(sketch, other.sketch as string))), 4)
 }
-
-/** Measures how new a stream is: 1 where nothing is like it, 0 for a copy. Null for a session without a sketch. */
-export async function noveltyOf(db: Kysely<Schema>, sessionId: string): Promise<number | null> {
-  const stream = await db
-    .selectFrom('gaze_sessions')
-    .select(['session_id', 'caller_id', 'sketch'])
-    .where('session_id', '=', sessionId)
-    .executeTakeFirst()
-  if (stream === undefined || stream.sketch === null) return null
-  return rounded(1 - (await greatestLikeness(db, stream, stream.sketch)), 4)
-}

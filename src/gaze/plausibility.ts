@@ -16,6 +16,8 @@ interface Check {
 /** The plausibility of a session, 0 to 1, and all checks that it follows from. */
 export interface Plausibility {
   score: number
+  /** False when no source has enough events to be judged; the score is then 0. */
+  isMeasured: boolean
   checks: Check[]
 }
 
@@ -84,12 +86,12 @@ export const LIMITS = {
 export function judgePlausibility(records: readonly Sample[]): Plausibility {
   const streams = scanpaths(records).map(judgeStream)
   const events = streams.reduce((sum, stream) => sum + stream.events, 0)
-  if (events === 0) return { score: 0, checks: [{ name: 'events', score: 0 }] }
+  if (events === 0) return { score: 0, isMeasured: false, checks: [{ name: 'events', score: 0 }] }
   const score = streams.reduce((sum, stream) => sum + stream.events * stream.score, 0) / events
-  return { score, checks: streams.flatMap((stream) => stream.checks) }
+  return { score, isMeasured: true, checks: streams.flatMap((stream) => stream.checks) }
 }
 
-function judgeStream(path: readonly Sample[]): Plausibility & { events: number } {
+function judgeStream(path: readonly Sample[]): Omit<Plausibility, 'isMeasured'> & { events: number } {
   const source = path[0]?.source ?? 'manual'
   const fixations = identifyFixations(path)
   const coarse = samplingInterval(path) > COARSE_MS

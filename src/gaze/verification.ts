@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../store/schema.ts'
 import type { AttestationRow } from '../store/tables/gaze-tables.ts'
 import { type AttestationTerms, assessAgain, coveredRecords, type StoredRecord } from './attest.ts'
-import { Attestation, assess } from './attestation.ts'
+import { type Attestation, assess, levelOf, StoredAttestation } from './attestation.ts'
 import { type Evidence, isOfItsTime } from './evidence.ts'
 import { CHAIN_START } from './fingerprint.ts'
 import { isUnbroken, type Pack, type PackedRecord, recordsOf } from './pack.ts'
@@ -166,7 +166,7 @@ function ofAnotherTime(
 
 /** Parses the attestation in a row; null when it differs from the row's columns. */
 function readAttestation({ body, ...columns }: AttestationRow): Attestation | null {
-  const parsed = Attestation.safeParse(JSON.parse(body))
+  const parsed = StoredAttestation.safeParse(JSON.parse(body))
   if (!parsed.success) return null
   const names = Object.keys(columns) as Array<keyof typeof columns>
   return names.every((name) => parsed.data[name] === columns[name]) ? parsed.data : null
@@ -186,7 +186,10 @@ async function isGenuine(
   const { poa_score, replayed, status } = assessAgain(records, covered, terms)
   const isJudged = (status: Attestation['status']) => status !== 'collecting'
   return (
-    poa_score === covered.poa_score && replayed === covered.replayed && isJudged(status) === isJudged(covered.status)
+    poa_score === covered.poa_score &&
+    replayed === covered.replayed &&
+    isJudged(status) === isJudged(covered.status) &&
+    covered.level === levelOf(covered)
   )
 }
 

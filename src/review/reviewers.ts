@@ -1,6 +1,6 @@
+import { reaches } from '../gaze/level.ts'
 import type { AllowedSigner } from '../signing/allowed-signers.ts'
 import type { Authenticated } from './authenticate.ts'
-import { reaches } from './level.ts'
 import type { OpenedReceipt } from './receipt.ts'
 import type { Level, PartCoverage, Review } from './statement.ts'
 

@@ -4,7 +4,6 @@ import { GazewayError } from '../errors.ts'
 import type { Attestation } from '../gaze/attestation.ts'
 import type { Gaze, StoreGaze } from '../gaze/gaze.ts'
 import { lockSession, requireTask } from '../gaze/gaze-session.ts'
-import { noveltyOf } from '../gaze/near-copies.ts'
 import { gatewaySigner } from '../signing/gateway-keys.ts'
 import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
@@ -129,14 +128,12 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
     async decide(id, input, callerId) {
       const row = await findOpen(id, callerId)
       const reading = await readingSoFar(row, input.acknowledged)
-      const novelty = await noveltyOf(store.db, row.session_id)
       const at = now()
       const observer = await gatewaySigner(dataDir(), at)
       const content = {
         row,
         input,
         reading,
-        novelty,
         at: at.toISOString(),
         keyid: observer.key.fingerprint,
       }
@@ -205,11 +202,10 @@ function reviewOf(of: {
   row: ReviewRow
   input: DecideReview
   reading: LevelledReading
-  novelty: number | null
   at: string
   keyid: string
 }): Review {
-  const { row, input, reading, novelty } = of
+  const { row, input, reading } = of
   const { parts, active_ms, level, attestation } = reading
   const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
   const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
@@ -222,8 +218,8 @@ function reviewOf(of: {
     coverage: { lines, seen, by_file: byFile(hunks), hunks },
     evidence: {
       coverage: lines === 0 ? null : seen / lines,
-      plausibility: attestation?.components.plausibility ?? null,
-      novelty: attestation?.replayed ? 0 : novelty,
+      plausibility: attestation?.evidence.plausibility ?? null,
+      novelty: attestation?.evidence.novelty ?? null,
       liveness: null,
       provenance: null,
       reasons: attestation?.reasons ?? [],
@@ -244,7 +240,7 @@ function reviewOf(of: {
  * where the receipt is verified: nobody here knows which ones a policy enrolls.
  */
 function levelOf(of: { activeMs: number; isUnread: boolean }, attestation: Attestation | null): Level {
-  if (!of.isUnread && attestation?.status === 'passed' && !attestation.replayed) return 'plausible'
+  if (!of.isUnread && attestation?.level === 'plausible') return 'plausible'
   return of.activeMs > 0 ? 'seen' : 'none'
 }
 

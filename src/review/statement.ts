@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { AttentionEvidence } from '../gaze/attention-evidence.ts'
+import { LEVELS } from '../gaze/level.ts'
 import { type Envelope, PAYLOAD_TYPE, signedBytes } from '../signing/envelope.ts'
 import type { Signer } from '../signing/signer.ts'
 import { FILE_KINDS } from './file-kind.ts'
-import { LEVELS } from './level.ts'
 import { type Change, Side } from './part.ts'
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
@@ -17,7 +18,6 @@ export const Level = z.enum(LEVELS)
 export type Level = z.infer<typeof Level>
 
 const count = z.int().min(0)
-const share = z.number().min(0).max(1).nullable()
 /** A SHA-256 in hex. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -38,14 +38,9 @@ const Coverage = z.object({
   hunks: z.array(PartCoverage),
 })
 
-/** Signs of attention, each 0 to 1, or null where nothing was measured. */
-const ReviewEvidence = z.object({
-  coverage: share.describe('share of the changed lines that was seen'),
-  plausibility: share.describe('how like a person’s the records are'),
-  novelty: share.describe('1 less the greatest likeness to another stream of the same key; 0 for a copy'),
-  liveness: share.describe('kept for what answers a challenge; always null'),
-  provenance: share.describe('kept for devices that sign what they measure; always null'),
-  reasons: z.array(z.string()).describe('why it is not more'),
+/** Evidence of a review: its coverage is of lines. */
+const ReviewEvidence = AttentionEvidence.extend({
+  coverage: AttentionEvidence.shape.coverage.describe('share of the changed lines that was seen'),
 })
 
 /** Decision about a change. */

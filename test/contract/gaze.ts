@@ -192,6 +192,19 @@ export function gazeContract(open: () => Promise<Store>): void {
       const { session_id, attestation } = await gaze.store({ task_id: 'task_1', records })
       assert.deepEqual(Attestation.parse(attestation), attestation)
       assert.deepEqual([attestation.status, attestation.task_id, attestation.reasons], ['passed', 'task_1', []])
+      const { evidence, level, components } = attestation
+      assert.deepEqual(evidence, {
+        coverage: components.coverage,
+        plausibility: components.plausibility,
+        novelty: 1,
+        liveness: null,
+        provenance: null,
+        reasons: [
+          'liveness is not measured: no challenge was answered',
+          'provenance is not measured: no enrolled device signed the records',
+        ],
+      })
+      assert.equal(level, 'plausible')
       assert.equal(Date.parse(attestation.expires_at) - Date.parse(attestation.issued_at), 900_000)
       assert.deepEqual(await gaze.attestation(session_id), attestation)
       clock = new Date(clock.getTime() + 24 * 3_600_000)
@@ -221,7 +234,10 @@ export function gazeContract(open: () => Promise<Store>): void {
       clock = sentAfter(moved)
       const shifted = await gaze.store({ session_id: 'shifted', records: moved })
       for (const { attestation } of [copy, shifted])
-        assert.deepEqual([attestation.status, attestation.replayed], ['failed', true])
+        assert.deepEqual(
+          [attestation.status, attestation.replayed, attestation.level, attestation.evidence.novelty],
+          ['failed', true, 'none', 0],
+        )
       assert.equal(original.attestation.status, 'passed')
       const again = await gaze.store({ session_id: 'original', records })
       assert.equal(again.attestation.replayed, false, 'the one who was copied is not blamed')
@@ -570,6 +586,16 @@ export function gazeContract(open: () => Promise<Store>): void {
         assert.deepEqual(await check(id), [])
       })
 
+      it('reads one that was issued before it stated evidence and level, and passes it', async () => {
+        const { evidence, level, ...before } = await attest()
+        const body = JSON.stringify(before)
+        await store.db.updateTable('attestations').set({ body }).where('id', '=', before.id).execute()
+        const read = await gaze.attestation('s')
+        assert.deepEqual([read.id, read.level, read.evidence.novelty], [before.id, level, null])
+        assert.equal(read.evidence.plausibility, evidence.plausibility)
+        assert.deepEqual(await check(before.id), [])
+      })
+
       it('refuses one that is unknown, of another task or of none', async () => {
         assert.match((await check('att_none')).join(), /^There is no such attestation/)
         const { id } = await attest()
@@ -637,6 +663,12 @@ export function gazeContract(open: () => Promise<Store>): void {
           store.db
             .updateTable('attestations')
             .set({ poa_score: 1, body: JSON.stringify({ ...attestation, poa_score: 1 }) })
+            .where('id', '=', attestation.id)
+            .execute(),
+        'its level was raised': (attestation) =>
+          store.db
+            .updateTable('attestations')
+            .set({ body: JSON.stringify({ ...attestation, level: 'present' }) })
             .where('id', '=', attestation.id)
             .execute(),
         'it was moved to another task': (attestation) =>

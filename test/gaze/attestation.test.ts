@@ -148,7 +148,15 @@ describe('an attestation', () => {
       () => ({ dwell_ms: 90 }),
     )
     assert.equal(assessNow(quick).status, 'collecting')
-    assert.equal(assessNow([]).status, 'collecting')
+    const empty = assessNow([])
+    assert.deepEqual([empty.status, empty.level], ['collecting', 'none'])
+    const { coverage, plausibility, novelty, reasons } = empty.evidence
+    assert.deepEqual([coverage, plausibility, novelty], [null, null, null])
+    assert.deepEqual(reasons.slice(0, 3), [
+      'coverage is not measured: there are no records',
+      'plausibility is not measured: no source has ten fixations or dwells',
+      'novelty is not measured: there are too few records to compare',
+    ])
     assert.equal(assessNow([]).poa_score, 0)
   })
 

@@ -71,10 +71,13 @@ describe('a near copy', () => {
     const original = STREAMS.fixations?.(1) ?? []
     const copy = COPIES.mirrored?.(original, 1) ?? []
     assert.equal((await attest(original, 'key_a')).status, 'passed')
-    const { status, replayed, reasons } = await attest(copy, 'key_a')
-    assert.deepEqual([status, replayed], ['failed', false])
+    const { status, replayed, reasons, level, evidence } = await attest(copy, 'key_a')
+    assert.deepEqual([status, replayed, level], ['failed', false, 'seen'])
+    assert.ok((evidence.novelty ?? 1) <= 1 - NEAR_COPY, `novelty ${evidence.novelty}`)
     assert.match(reasons[0] ?? '', /^the records are nearly those of another session of the same key \(likeness /)
-    assert.equal((await attest(STREAMS.fixations?.(2) ?? [], 'key_a')).status, 'passed')
+    const fresh = await attest(STREAMS.fixations?.(2) ?? [], 'key_a')
+    assert.deepEqual([fresh.status, fresh.level], ['passed', 'plausible'])
+    assert.ok((fresh.evidence.novelty ?? 0) > 1 - NEAR_COPY, `novelty ${fresh.evidence.novelty}`)
     const another = COPIES['upside down']?.(original, 1) ?? []
     assert.equal((await attest(another, 'key_b')).status, 'passed', 'streams of another key are not compared')
   })

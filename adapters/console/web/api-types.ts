@@ -3301,6 +3301,16 @@ export interface components {
                 confidence: number;
                 freshness: number;
             };
+            evidence: {
+                coverage: number | null;
+                plausibility: number | null;
+                novelty: number | null;
+                liveness: number | null;
+                provenance: number | null;
+                reasons: string[];
+            };
+            /** @enum {string} */
+            level: "none" | "seen" | "plausible" | "present" | "live" | "attested";
             replayed: boolean;
             reasons: string[];
             records: number;

@@ -1,6 +1,6 @@
 import './review.css'
 import { useState } from 'preact/hooks'
-import { reaches } from '../../../../src/review/level.ts'
+import { reaches } from '../../../../src/gaze/level.ts'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
 import { CheckFields } from './check-fields.tsx'
 import { Modal } from './modal.tsx'

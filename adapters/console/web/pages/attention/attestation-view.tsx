@@ -12,9 +12,12 @@ const COMPONENTS: readonly { name: keyof Attestation['components']; label: strin
   { name: 'freshness', label: 'Freshness', means: 'halves every 15 minutes' },
 ]
 
+const SIGNS = ['coverage', 'plausibility', 'novelty', 'liveness', 'provenance'] as const
+
 /** Attestation of a session: its score, its components, and the reasons for not passing. */
 export function AttestationView({ attestation }: { attestation: Attestation }) {
-  const { status, poa_score, records, records_needed, progress, components, reasons, task_id } = attestation
+  const { status, poa_score, records, records_needed, progress, components, reasons, task_id, evidence, level } =
+    attestation
   return (
     <div class="attestation stack">
       <p class="attestation-head" role="status">
@@ -42,6 +45,8 @@ export function AttestationView({ attestation }: { attestation: Attestation }) {
       </div>
       <Facts
         of={{
+          Level: level,
+          Evidence: SIGNS.map((name) => `${name} ${evidence[name]?.toFixed(2) ?? 'not measured'}`).join(', '),
           'Valid for': <Countdown to={attestation.expires_at} over="over; assessed again on request" />,
           Task: task_id && <a href={href('tasks', { id: task_id })}>{task_id}</a>,
           Attestation: <Copy text={attestation.id} />,
