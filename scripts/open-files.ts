@@ -82,6 +82,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'platform-folder.ts',
     'private-files.ts',
     'redact.ts',
+    'sections/gaze-section.ts',
     'sections/mcp-section.ts',
     'sections/mpp-section.ts',
     'sections/wallet-section.ts',

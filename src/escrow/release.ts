@@ -1,4 +1,5 @@
 import type { SettlementMode, Settlements } from '../chain/settlements.ts'
+import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import { GazewayError } from '../errors.ts'
 import type { Evidence } from '../gaze/evidence.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
@@ -14,7 +15,10 @@ import { lockedRow, release } from './moves.ts'
 import type { Payees } from './payee.ts'
 import { taskStatusAt } from './task-status.ts'
 
-type EscrowTask = Pick<TaskRow, 'id' | 'status' | 'claimed_by' | 'lease_expires_at' | 'claimed_at' | 'completed_at'>
+type EscrowTask = Pick<
+  TaskRow,
+  'id' | 'status' | 'claimed_by' | 'lease_expires_at' | 'claimed_at' | 'completed_at' | 'gaze_level'
+>
 
 /**
  * Creates the release of escrows. Slow checks run first. Then the escrow's row is locked, and all that may have changed
@@ -51,6 +55,7 @@ export function createRelease({
       attestationId,
       taskId: task.id,
       evidence: evidenceOf(task, before),
+      level: task.gaze_level as GazeLevel | null,
       at,
     })
 
@@ -81,7 +86,7 @@ function requireLocked(row: EscrowRow, at: string): void {
 function taskOf({ db }: Store, { task_id }: EscrowRow): Promise<EscrowTask> {
   return db
     .selectFrom('tasks')
-    .select(['id', 'status', 'claimed_by', 'lease_expires_at', 'claimed_at', 'completed_at'])
+    .select(['id', 'status', 'claimed_by', 'lease_expires_at', 'claimed_at', 'completed_at', 'gaze_level'])
     .where('id', '=', task_id)
     .executeTakeFirstOrThrow()
 }

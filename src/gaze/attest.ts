@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import type { Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
@@ -24,6 +25,8 @@ export interface AttestationTerms extends AttestationRules {
   windowRecords: number
   /** Validity of an attestation in seconds. */
   maxAgeSeconds: number
+  /** Least level of evidence of a use that names none; `plausible` by default. */
+  requiredLevel?: GazeLevel
 }
 
 /** Fields of a record that an assessment reads, with its time of arrival. */

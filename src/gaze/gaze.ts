@@ -202,10 +202,11 @@ export interface LiveGaze extends Gaze {
 /** Opens the room: attestations follow the terms in force, and narratives are written by `upstream`. */
 export function liveGaze({ store, now, config }: Base, upstream: Pick<Upstream, 'chat'>): LiveGaze {
   const { always: gaze, now: newest } = config.hotReload(
-    ({ gaze: { min_score, records_needed, max_age_seconds } }) => ({
+    ({ gaze: { min_score, records_needed, max_age_seconds, require } }) => ({
       minScore: min_score,
       recordsNeeded: records_needed,
       maxAgeSeconds: max_age_seconds,
+      requiredLevel: require,
       windowRecords: ATTESTED_RECORDS,
       minDurationMs: ATTESTED_DURATION_MS,
     }),

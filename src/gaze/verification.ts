@@ -1,10 +1,12 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import type { Schema } from '../store/schema.ts'
 import type { AttestationRow } from '../store/tables/gaze-tables.ts'
 import { type AttestationTerms, assessAgain, coveredRecords, type StoredRecord } from './attest.ts'
 import { type Attestation, assess, levelOf, StoredAttestation } from './attestation.ts'
 import { type Evidence, isOfItsTime } from './evidence.ts'
 import { CHAIN_START } from './fingerprint.ts'
+import { reaches } from './level.ts'
 import { isUnbroken, type Pack, type PackedRecord, recordsOf } from './pack.ts'
 import { packsBySeq } from './packs.ts'
 
@@ -16,6 +18,8 @@ export interface Check {
   attestationId: string
   taskId: string
   evidence: readonly Evidence[]
+  /** Least level of evidence; null for the one of the settings. */
+  level: GazeLevel | null
   at: string
 }
 
@@ -27,6 +31,7 @@ export interface GazeVerifier {
    *
    * @param check.taskId task that the attestation must be bound to
    * @param check.evidence accepted owners and time ranges of records; one is enough
+   * @param check.level `plausible` needs a pass with the required score; `seen` needs enough records that are no replay
    * @param check.at now, RFC 3339 UTC
    */
   check(db: Kysely<Schema>, check: Check): Promise<string[]>
@@ -42,9 +47,8 @@ export interface GazeVerifier {
 
 /**
  * Creates the verifier. An attestation proves attention when it:
- * - passed, with the required score;
+ * - reaches the required level, and for `plausible` the required score;
  * - is bound to the task, covers the required records and is recent enough;
- * - is not a replay;
  * - was not used before, and enough of its records are newer than those already used in its session;
  * - is genuine.
  *
@@ -52,8 +56,10 @@ export interface GazeVerifier {
  * covers. The hashes of its newest thousand records, its score and its replay mark are the same when recomputed.
  */
 export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
+  const { requiredLevel = 'plausible' } = terms
   return {
-    async check(db, { attestationId, taskId, evidence, at }) {
+    async check(db, { attestationId, taskId, evidence, level, at }) {
+      const needed = level ?? requiredLevel
       const row = await db.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
       if (row === undefined) return ['There is no such attestation. Store gaze records for the task to get one.']
       const attestation = readAttestation(row)
@@ -61,8 +67,8 @@ export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
       if (attestation === null || !(await isGenuine(db, attestation, covered, terms)))
         return ['The attestation does not match the records that it covers. Store newer gaze records to get another.']
       return [
-        ...shortcomings(attestation, terms, { taskId, at }),
-        ...(await unproven(db, attestation, { covered, evidence, terms })),
+        ...shortcomings(attestation, terms, { taskId, needed, at }),
+        ...(await unproven(db, attestation, { covered, evidence, needed, terms })),
         ...(await usesBefore(db, attestation, terms)),
       ]
     },
@@ -110,16 +116,19 @@ async function usesBefore(
 
 /** Reasons for refusal that the attestation itself states. */
 function shortcomings(
-  { status, reasons, task_id, poa_score, issued_at, replayed }: Attestation,
+  { status, reasons, task_id, poa_score, issued_at, replayed, level }: Attestation,
   { minScore, maxAgeSeconds }: AttestationTerms,
-  { taskId, at }: { taskId: string; at: string },
+  { taskId, needed, at }: { taskId: string; needed: GazeLevel; at: string },
 ): string[] {
   const found: string[] = []
   if (task_id !== taskId)
     found.push(`The attestation is bound to ${task_id === null ? 'no task' : 'another task'}, not to ${taskId}.`)
+  const isReached = reaches(level, needed)
+  if (!isReached) found.push(`The attestation reaches the level ${level}; ${needed} is needed.`)
   if (status === 'collecting') found.push(`The attestation is still collecting: ${reasons.join('; ')}.`)
-  if (status === 'failed') found.push(`The attestation failed: ${reasons.join('; ')}.`)
-  if (poa_score < minScore) found.push(`Its score is ${poa_score}; ${minScore} or more is needed.`)
+  if (status === 'failed' && !isReached) found.push(`The attestation failed: ${reasons.join('; ')}.`)
+  if (reaches(needed, 'plausible') && poa_score < minScore)
+    found.push(`Its score is ${poa_score}; ${minScore} or more is needed.`)
   if (replayed) found.push('Its records were copied from another session.')
   const age = (Date.parse(at) - Date.parse(issued_at)) / 1000
   if (age > maxAgeSeconds)
@@ -127,11 +136,17 @@ function shortcomings(
   return found
 }
 
+/** Level and terms of a check. */
+interface Needed {
+  needed: GazeLevel
+  terms: AttestationTerms
+}
+
 /** Explains why the records are not accepted: another owner, or another time range. */
 async function unproven(
   db: Kysely<Schema>,
   attestation: Attestation,
-  { covered, evidence, terms }: { covered: StoredRecord[]; evidence: readonly Evidence[]; terms: AttestationTerms },
+  { covered, evidence, ...of }: Needed & { covered: readonly StoredRecord[]; evidence: readonly Evidence[] },
 ): Promise<string[]> {
   const session = await db
     .selectFrom('gaze_sessions')
@@ -139,7 +154,7 @@ async function unproven(
     .where('session_id', '=', attestation.session_id)
     .executeTakeFirst()
   const own = evidence.filter(({ callerId }) => callerId === session?.caller_id)
-  const [first, ...others] = own.map((one) => ofAnotherTime(attestation, { covered, evidence: one, terms }))
+  const [first, ...others] = own.map((one) => ofAnotherTime(attestation, { covered, evidence: one, ...of }))
   if (first === undefined)
     return [
       `Its records were stored by someone else; only ${evidence.map(({ description }) => description).join(', or ')} count.`,
@@ -150,13 +165,13 @@ async function unproven(
 /** Explains why records inside the time range do not pass by themselves; empty when they do. */
 function ofAnotherTime(
   { records_needed, issued_at }: Attestation,
-  { covered, evidence, terms }: { covered: readonly StoredRecord[]; evidence: Evidence; terms: AttestationTerms },
+  { covered, evidence, needed, terms }: Needed & { covered: readonly StoredRecord[]; evidence: Evidence },
 ): string[] {
   const counted = covered.filter((record) => isOfItsTime(record, evidence))
   if (counted.length === covered.length) return []
   const rules = { ...terms, recordsNeeded: records_needed }
-  const { status, reasons } = assess(counted, counted.length, rules, new Date(issued_at))
-  if (status === 'passed') return []
+  const { status, reasons, level } = assess(counted, counted.length, rules, new Date(issued_at))
+  if (reaches(level, needed)) return []
   const why =
     status === 'collecting' ? `${records_needed} over ${terms.minDurationMs} ms are needed` : reasons.join('; ')
   return [

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import { GazewayError } from '../errors.ts'
 import { type Attention, requireAttention, verifyAttention } from '../escrow/attention-gate.ts'
 import type { Caller } from '../escrow/escrow.ts'
@@ -195,11 +196,12 @@ async function look(
   of: { id: string; attestationId: string | undefined; caller: Caller; at: Date },
 ): Promise<Attention> {
   const { id: taskId, attestationId, caller, at } = of
-  const { created_at: from } = await read(store.db, taskId)
+  const { created_at: from, gaze_level } = await read(store.db, taskId)
+  const level = gaze_level as GazeLevel | null
   const description = `records that the claiming key stored since the task was created, at ${from}`
   const evidence = [{ description, callerId: caller.id, from, until: null }]
   if (attestationId !== undefined)
-    return verifyAttention(store, verifier, { attestationId, taskId, evidence, at: at.toISOString() })
+    return verifyAttention(store, verifier, { attestationId, taskId, evidence, level, at: at.toISOString() })
   throw new GazewayError(
     'gaze_verification_failed',
     'This task needs gaze verification: send the attestation_id of an attestation bound to it.',

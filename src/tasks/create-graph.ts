@@ -1,3 +1,4 @@
+import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import { createTally } from '../escrow/escrow-tally.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { newId } from '../text/ids.ts'
@@ -29,6 +30,8 @@ export interface NewGraph {
   goal: string
   tasks: readonly GraphTask[]
   gazeRequired?: boolean
+  /** Level of evidence of their attestations; none for the one of the settings. */
+  gazeLevel?: GazeLevel | undefined
   /** Recipient of all rewards; the agents that complete the tasks by default. */
   recipient?: string
   /** Lifetime of the rewards; a day by default. */
@@ -71,7 +74,7 @@ export function createGraphs({ store, now, escrows }: TaskMaking): CreateGraph {
 }
 
 function plan(graph: NewGraph): PlannedTask[] {
-  const { tasks, swarmId, gazeRequired = false, recipient = null, ttlSeconds = TTL_SECONDS } = graph
+  const { tasks, swarmId, gazeRequired = false, gazeLevel, recipient = null, ttlSeconds = TTL_SECONDS } = graph
   const ids = newIds(tasks)
   if (ids.size !== tasks.length) throw new RangeError('Two tasks of the graph have the same ref.')
   return tasks.map(({ ref, title, description, capabilities, rewardMicros, dependsOn }) => {
@@ -83,6 +86,7 @@ function plan(graph: NewGraph): PlannedTask[] {
       capabilities: [...new Set(capabilities)],
       rewardMicros,
       gazeRequired,
+      gazeLevel,
       recipient,
       dependsOn: waitsFor,
       waitingOn: waitsFor.length,

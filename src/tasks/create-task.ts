@@ -18,7 +18,7 @@ export type CreateTask = (input: NewTask, callerId: string, keep?: Keep<Task>) =
 /** Creates the function that creates tasks. */
 export function createTaskMaking({ store, now, escrows }: TaskMaking): CreateTask {
   return async (input, callerId, keep) => {
-    const { reward_usd, gaze_required, depends_on, ttl_seconds, recipient = null, ...task } = input
+    const { reward_usd, gaze_required, gaze_level, depends_on, ttl_seconds, recipient = null, ...task } = input
     const funding = await escrows.funding(callerId, recipient)
     const at = now()
     return store.write(async (trx) => {
@@ -28,6 +28,7 @@ export function createTaskMaking({ store, now, escrows }: TaskMaking): CreateTas
         id: newId('task'),
         rewardMicros: toMicros(reward_usd) as Micros,
         gazeRequired: gaze_required,
+        gazeLevel: gaze_level,
         recipient,
         dependsOn: depends_on,
         waitingOn: await unfinished(trx, depends_on),

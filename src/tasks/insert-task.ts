@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import type { Escrows } from '../escrow/escrow.ts'
 import type { Tally } from '../escrow/escrow-tally.ts'
 import { type Funding, lock } from '../escrow/moves.ts'
@@ -27,6 +28,8 @@ export interface PlannedTask {
   capabilities: readonly string[]
   rewardMicros: Micros
   gazeRequired: boolean
+  /** Level of evidence of its attestations; none for the one of the settings. */
+  gazeLevel?: GazeLevel | undefined
   /** Review of the result that releases the reward; none for an attestation. */
   review?: ReviewDemand | undefined
   /** Recipient of the reward; null for the agent that completes the task. */
@@ -109,6 +112,7 @@ function toRow(planned: PlannedTask, creator: string, now: Date): TaskRow {
     completed_at: null,
     result: null,
     gaze_required: planned.gazeRequired ? 1 : 0,
+    gaze_level: planned.gazeLevel ?? null,
     review: planned.review === undefined ? null : JSON.stringify(planned.review),
     depends_on: JSON.stringify(planned.dependsOn),
     waiting_on: planned.waitingOn,

@@ -13,7 +13,7 @@ import type { CreateGraph } from './create-graph.ts'
 import type { Plan } from './plan.ts'
 import { MAX_PLANNED, PlanTask } from './plan-schema.ts'
 import { askForPlan } from './swarm-ask.ts'
-import { Capability, Task } from './task-record.ts'
+import { Capability, NewTask, Task } from './task-record.ts'
 
 /** A goal for a group of agents. */
 export const NewSwarm = z.strictObject({
@@ -27,6 +27,7 @@ export const NewSwarm = z.strictObject({
     .describe('Capabilities of the available agents; tasks require no others. Empty: any'),
   dry_run: z.boolean().default(false).describe('Plan only, create nothing'),
   gaze_required: z.boolean().default(false).describe('A claim of any of the tasks needs an attestation'),
+  gaze_level: NewTask.shape.gaze_level,
   recipient: Recipient.optional(),
   ttl_seconds: TtlSeconds,
 })
@@ -111,6 +112,7 @@ export function createSwarm({ upstream, balances, escrows, createGraph }: SwarmD
           goal,
           tasks: graph,
           gazeRequired: input.gaze_required,
+          gazeLevel: input.gaze_level,
           ttlSeconds: input.ttl_seconds,
           ...(recipient !== undefined && { recipient }),
         },

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { SETTLEMENT_MODES, type SettlementMode } from '../chain/settlements.ts'
+import { GazeLevel } from '../config/sections/gaze-section.ts'
 import { AttestationId, Recipient, TaskId, TtlSeconds } from '../escrow/escrow-record.ts'
 import { TASK_STATUSES, taskStatusAt } from '../escrow/task-status.ts'
 import { Memory } from '../memory/records/memory-record.ts'
@@ -67,6 +68,9 @@ export const NewTask = z.strictObject({
   reward_usd: Amount.default(0).describe('Locked in escrow when the task is created'),
   capabilities: Capabilities.default([]).describe('Capabilities that the agent must have'),
   gaze_required: z.boolean().default(false).describe('A claim needs an attestation'),
+  gaze_level: GazeLevel.optional().describe(
+    'Least level of evidence of the attestations for a claim and for the reward; `gaze.require` by default',
+  ),
   review: ReviewDemand.optional(),
   recipient: Recipient.optional(),
   depends_on: z
@@ -130,6 +134,7 @@ export const Task = z.object({
   claimed_by: z.string().nullable().describe('Id of the claiming key, which receives the reward'),
   result: z.unknown(),
   gaze_required: z.boolean(),
+  gaze_level: GazeLevel.nullable().describe('Level that its attestations need; null: `gaze.require` of the settings'),
   review: ReviewDemand.nullable(),
   depends_on: z.array(z.string()),
   swarm_id: z.string().nullable(),
@@ -177,6 +182,7 @@ export function toTask(row: TaskRow, at: string): Task {
     claimed_by: status === 'open' ? null : row.claimed_by,
     result: row.result === null ? null : JSON.parse(row.result),
     gaze_required: row.gaze_required === 1,
+    gaze_level: row.gaze_level as GazeLevel | null,
     review: row.review === null ? null : JSON.parse(row.review),
     depends_on: JSON.parse(row.depends_on),
     swarm_id: row.swarm_id,

@@ -165,6 +165,41 @@ describe('gaze on the platform', () => {
     assert.deepEqual([await listed(other), await listed(worker)], [[late, workers, trackers], [workers]])
   })
 
+  it('takes a claim at the level of the task, or else of gaze.require as it is then', async () => {
+    const taskOf = async (more: object) => {
+      const body = { title: 'Read it', gaze_required: true, ...more }
+      return String((await json(await ask(platform, 'POST', '/api/tasks', { body, key: other }))).id)
+    }
+    /** Claims with gaze since the task was made, ahead of the clock, in which every dwell takes as long. */
+    const claim = async (id: string, dwell_ms: number) => {
+      const since = Date.now() - Date.parse(justRead()[0]?.at as string)
+      const records = justRead().map((record) => {
+        return { ...record, dwell_ms, at: new Date(Date.parse(record.at) + since).toISOString() }
+      })
+      const stored = await ask(platform, 'POST', '/api/gaze/store', { body: { task_id: id, records } })
+      const { attestation } = StoredGaze.parse(await stored.json())
+      assert.deepEqual([attestation.status, attestation.level], ['failed', 'seen'])
+      const body = { agent: 'w', attestation_id: attestation.id }
+      return ask(platform, 'POST', `/api/tasks/${id}/claim`, { body })
+    }
+    const setRequired = (level: string | null) =>
+      ask(platform, 'PATCH', '/api/config', { body: { 'gaze.require': level }, key: platform.admin })
+    const [strict, open, lenient] = [
+      await taskOf({ gaze_level: 'plausible' }),
+      await taskOf({}),
+      await taskOf({ gaze_level: 'seen' }),
+    ]
+    const refused = await claim(open, 400)
+    assert.equal(refused.status, 403)
+    assert.match((await errorOf(refused)).message, /reaches the level seen; plausible is needed/)
+    assert.equal((await claim(lenient, 500)).status, 200)
+    assert.equal((await setRequired('seen')).status, 200)
+    assert.equal((await claim(open, 600)).status, 200)
+    assert.equal((await claim(strict, 720)).status, 403)
+    assert.equal((await setRequired('present')).status, 422)
+    assert.equal((await setRequired(null)).status, 200)
+  })
+
   it('stores once under an idempotency key, and refuses another body under it', async () => {
     const headers = { 'idempotency-key': 'gaze-1' }
     const body = { records: justRead().slice(0, 2) }

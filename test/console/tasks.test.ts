@@ -140,12 +140,14 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.getByText(/at most 6 decimals/).waitFor()
     await page.getByLabel('Reward in USD').fill('1.5')
     await page.getByLabel('Required capabilities').fill('prose, python')
+    await page.getByLabel('Level of attestations').selectOption('seen')
     assert.deepEqual(await axeFaults(page), [])
     await page.getByRole('button', { name: 'Create task' }).click()
     await page.getByRole('heading', { name: 'Summarise the week' }).waitFor()
     const story = page.getByRole('list', { name: 'Timeline' })
     await story.getByText('$1.50 locked').waitFor()
     await story.getByText('Waiting for an agent to claim it').waitFor()
+    await page.getByText('Level of attentionseen').waitFor()
     const id = page.url().split('/').at(-1) ?? ''
 
     await page.goto(`${under.platform.url}/#/tasks?capability=python&status=open`)

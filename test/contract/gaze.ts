@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { latestAttention } from '../../src/agent/latest-attention.ts'
+import type { GazeLevel } from '../../src/config/sections/gaze-section.ts'
 import { Attestation } from '../../src/gaze/attestation.ts'
 import type { Evidence } from '../../src/gaze/evidence.ts'
 import { verifyChain } from '../../src/gaze/fingerprint.ts'
@@ -505,9 +506,10 @@ export function gazeContract(open: () => Promise<Store>): void {
         taskId = 'task_1',
         secondsLater = 0,
         evidence: readonly Evidence[] = [OWN],
+        level: GazeLevel | null = null,
       ): Promise<string[]> {
         const at = new Date(clock.getTime() + 1000 * secondsLater).toISOString()
-        return store.write((trx) => gaze.verifier.check(trx, { attestationId, taskId, evidence, at }))
+        return store.write((trx) => gaze.verifier.check(trx, { attestationId, taskId, evidence, level, at }))
       }
 
       function use(attestationId: string, usedBy = 'claim task_1'): Promise<boolean> {
@@ -627,10 +629,44 @@ export function gazeContract(open: () => Promise<Store>): void {
             attestationId: id,
             taskId: 'task_1',
             evidence: [OWN],
+            level: null,
             at: clock.toISOString(),
           }),
         )
         assert.deepEqual(reasons, [`Its score is ${poa_score}; 0.999 or more is needed.`])
+      })
+
+      it('passes records unlike a person’s at the level seen alone, and says what is missing for plausible', async () => {
+        const constant = humanStream(4).map((record) => ({ ...record, dwell_ms: 250 }))
+        clock = sentAfter(constant)
+        const { attestation } = await gaze.store({ task_id: 'task_1', records: constant }, 'key_a')
+        assert.deepEqual([attestation.status, attestation.level], ['failed', 'seen'])
+        const at = (level: GazeLevel | null) => check(attestation.id, 'task_1', 0, [OWN], level)
+        assert.deepEqual(await at('seen'), [])
+        const [missing = '', why = ''] = await at('plausible')
+        assert.equal(missing, 'The attestation reaches the level seen; plausible is needed.')
+        assert.match(why, /^The attestation failed: the score .* is below 0\.6.*unlike a person in: .*variation/)
+        assert.deepEqual(await at(null), await at('plausible'), 'plausible is the default')
+
+        const lenient = createGaze({ store, config: { ...CONFIG, requiredLevel: 'seen' }, now: () => clock })
+        const asked = { attestationId: attestation.id, taskId: 'task_1', evidence: [OWN], at: clock.toISOString() }
+        assert.deepEqual(await lenient.verifier.check(store.db, { ...asked, level: null }), [])
+        assert.equal((await lenient.verifier.check(store.db, { ...asked, level: 'plausible' }))[0], missing)
+      })
+
+      it('passes at the level seen neither a replay, nor too few records, nor those of another time', async () => {
+        await attest('original')
+        const copy = shifted(humanStream(4), 5000)
+        clock = sentAfter(copy)
+        const { attestation } = await gaze.store({ session_id: 'copy', task_id: 'task_1', records: copy }, 'key_a')
+        const seen = async (id: string, evidence = OWN) => (await check(id, 'task_1', 0, [evidence], 'seen')).join(' ')
+        assert.match(await seen(attestation.id), /^The attestation reaches the level none; seen is needed\..*copied/)
+        const few = humanStream(5, { records: 10 })
+        const collecting = await gaze.store({ task_id: 'task_1', records: few }, 'key_a')
+        assert.match(await seen(collecting.attestation.id), /still collecting: 10 of the 20 records/)
+        const own = await gaze.store({ task_id: 'task_1', records: shifted(humanStream(6), 5000) }, 'key_a')
+        const tomorrow = { ...OWN, from: '2026-11-22T00:00:00.000Z' }
+        assert.match(await seen(own.attestation.id, tomorrow), /^0 of its 60 newest records count/)
       })
 
       it('refuses one whose records were copied from another session', async () => {

@@ -130,6 +130,32 @@ export function escrowContract(open: OpenStore): void {
       await works.audit()
     })
 
+    it('is released at the level of evidence that its task names, plausible by default', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      /** Records of the payer after the completion, in which nothing varies. */
+      const seenBy = async (task: Task, seed: number) => {
+        const start = works.clock.now().toISOString()
+        const records = humanStream(seed, { records: 60, start }).map((record) => ({ ...record, dwell_ms: 250 }))
+        return (await works.gaze.store({ task_id: task.id, records }, payer.id)).attestation.id
+      }
+      const task = await completed(works, payer, agent)
+      const of = { escrow_id: task.escrow_id, attestation_id: await seenBy(task, 901) }
+      const before = await works.escrows.get(task.escrow_id ?? '')
+      await assert.rejects(works.release(payer, of), {
+        code: 'gaze_verification_failed',
+        status: 403,
+        param: 'attestation_id',
+        message: /The attestation reaches the level seen; plausible is needed\. .*unlike a person in: /,
+      })
+      assert.deepEqual(await works.escrows.get(task.escrow_id ?? ''), before)
+      works.clock.pass(60)
+      const lenient = await completed(works, payer, agent, { gaze_level: 'seen' })
+      const released = { escrow_id: lenient.escrow_id, attestation_id: await seenBy(lenient, 902) }
+      assert.equal((await works.release(payer, released)).status, 'released')
+      await works.audit()
+    })
+
     it('of a task with a review is released by one of its result, and by nothing else', async (t) => {
       const dataDir = createDataDir(t)
       const keys = () => gatewayKeys(dataDir, works.clock.now())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createTally } from '../../src/escrow/escrow-tally.ts'
-import { type Task, TaskList } from '../../src/tasks/tasks.ts'
+import { NewTask, type Task, TaskList } from '../../src/tasks/tasks.ts'
 import { turnsDuring } from '../doubles/turns.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { ADMIN, type OpenStore, worksOn } from './setup.ts'
@@ -25,6 +25,7 @@ export function tasksContract(open: OpenStore): void {
         claimed_by: null,
         result: null,
         gaze_required: false,
+        gaze_level: null,
         review: null,
         depends_on: [],
         swarm_id: null,
@@ -293,6 +294,31 @@ export function tasksContract(open: OpenStore): void {
       works.clock.pass(1)
       await assert.rejects(works.claim(task, agent, { attestation_id }), { ...refused, message: /used before/ })
       await works.claim(task, agent, { attestation_id: await works.attest(task.id, agent) })
+      await works.audit()
+    })
+
+    it('is claimed at the level of evidence that it names', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const constant = async (task: Task, seed: number) => {
+        const start = works.clock.now().toISOString()
+        const records = humanStream(seed, { records: 60, start }).map((record) => ({ ...record, dwell_ms: 250 }))
+        return (await works.gaze.store({ task_id: task.id, records }, agent.id)).attestation
+      }
+      const strict = await works.create(payer, { gaze_required: true, gaze_level: 'plausible' })
+      const { id: attestation_id, level } = await constant(strict, 78)
+      assert.deepEqual([level, strict.gaze_level], ['seen', 'plausible'])
+      await assert.rejects(works.claim(strict, agent, { attestation_id }), {
+        code: 'gaze_verification_failed',
+        param: 'attestation_id',
+        message: /reaches the level seen; plausible is needed/,
+      })
+      works.clock.pass(60)
+      const lenient = await works.create(payer, { gaze_required: true, gaze_level: 'seen' })
+      const seen = await constant(lenient, 79)
+      await works.claim(lenient, agent, { attestation_id: seen.id })
+      for (const gaze_level of ['none', 'present', 'live', ''])
+        assert.equal(NewTask.safeParse({ title: 'Do it', gaze_level }).success, false, gaze_level)
       await works.audit()
     })
 

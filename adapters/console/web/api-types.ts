@@ -2425,6 +2425,8 @@ export interface components {
             reward_usd?: number;
             capabilities?: string[];
             gaze_required?: boolean;
+            /** @enum {string} */
+            gaze_level?: "seen" | "plausible";
             review?: {
                 coverage?: number;
                 /** @enum {string} */
@@ -2447,6 +2449,7 @@ export interface components {
             claimed_by: string | null;
             result: unknown;
             gaze_required: boolean;
+            gaze_level: ("seen" | "plausible") | null;
             review: {
                 coverage: number;
                 /** @enum {string} */
@@ -2502,6 +2505,7 @@ export interface components {
             claimed_by: string | null;
             result: unknown;
             gaze_required: boolean;
+            gaze_level: ("seen" | "plausible") | null;
             review: {
                 coverage: number;
                 /** @enum {string} */
@@ -2563,6 +2567,8 @@ export interface components {
             capabilities?: string[];
             dry_run?: boolean;
             gaze_required?: boolean;
+            /** @enum {string} */
+            gaze_level?: "seen" | "plausible";
             recipient?: string | "key_environment";
             ttl_seconds?: number;
         };

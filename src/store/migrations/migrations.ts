@@ -28,6 +28,7 @@ import { up as codingSessions } from './030_coding_sessions.ts'
 import { up as sessionLimits } from './031_session_limits.ts'
 import { up as listedSessions } from './032_listed_sessions.ts'
 import { up as gazePacks } from './033_gaze_packs.ts'
+import { up as gazeLevels } from './034_gaze_levels.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -65,4 +66,5 @@ export const MIGRATIONS: Migrations = {
   '031_session_limits': sessionLimits,
   '032_listed_sessions': listedSessions,
   '033_gaze_packs': gazePacks,
+  '034_gaze_levels': gazeLevels,
 }

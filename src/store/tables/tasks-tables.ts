@@ -4,6 +4,7 @@
  * - `capabilities`, `depends_on` and `result` are JSON
  * - `creator` and `claimed_by` are ids of keys
  * - `claim_hash` is the SHA-256 of the current claim's token
+ * - `gaze_level` is the level of evidence that its attestations need; null for the one of the settings
  * - `review` is JSON: the review of its result that releases its reward; null for none
  * - `waiting_on` counts the dependencies that are not completed
  *
@@ -26,6 +27,7 @@ export interface TaskRow {
   completed_at: string | null
   result: string | null
   gaze_required: number
+  gaze_level: string | null
   review: string | null
   depends_on: string
   waiting_on: number

@@ -82,9 +82,12 @@ function AttestationHint({ of, task }: { of: Attestation | null; task: Task }) {
       </>
     )
   const tone = of.status === 'passed' ? 'good' : of.status === 'failed' ? 'bad' : 'warn'
+  const needed = task.gaze_level
   return (
     <>
-      The latest one for this task: <Badge tone={tone}>{of.status}</Badge> score {percent(of.poa_score)}
+      The latest one for this task: <Badge tone={tone}>{of.status}</Badge> level “{of.level}”, score{' '}
+      {percent(of.poa_score)}
+      {needed && `; this task needs “${needed}”`}
       {of.status === 'passed' && (
         <>
           , expires in <Countdown to={of.expires_at} over="(expired)" />

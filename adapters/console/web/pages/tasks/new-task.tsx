@@ -3,7 +3,16 @@ import { usePostOnce } from '../../once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
 
-const NEW_TASK = { title: '', description: '', reward: '', capabilities: '', gaze: false, review: '', coverage: '100' }
+const NEW_TASK = {
+  title: '',
+  description: '',
+  reward: '',
+  capabilities: '',
+  gaze: false,
+  level: '',
+  review: '',
+  coverage: '100',
+}
 type TaskDraft = typeof NEW_TASK
 
 const PERCENT = 100
@@ -59,17 +68,26 @@ function reviewOf({ review, coverage }: TaskDraft) {
   return { level: review, coverage: typeof percent === 'number' ? percent / PERCENT : percent }
 }
 
+const LEVEL: FieldSpec<TaskDraft> = {
+  name: 'level',
+  label: 'Level of attestations',
+  at: 'gaze_level',
+  hint: '“seen” is the word of the program that stores the gaze. “plausible” looks like a person’s.',
+  options: [{ value: '', label: 'as in the settings' }, 'seen', 'plausible'],
+}
+
 /** Creates a task, and locks its reward. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const post = usePostOnce()
   const make = async (draft: TaskDraft) => {
-    const { title, description, reward, capabilities, gaze } = draft
+    const { title, description, reward, capabilities, gaze, level } = draft
     const task = await post('/api/tasks', {
       title,
       description,
       reward_usd: amountIn(reward) ?? 0,
       capabilities: words(capabilities),
       gaze_required: gaze,
+      ...(level !== '' && { gaze_level: level }),
       review: reviewOf(draft),
     })
     notify(`The task “${task.title}” is ${task.status}.`)
@@ -87,6 +105,7 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
             checked={form.draft.gaze}
             onChange={(gaze) => form.edit({ gaze })}
           />
+          <FormFields {...form} fields={[LEVEL]} />
         </>
       )}
     </FormDialog>

@@ -132,6 +132,7 @@ function TaskFacts({ of, names }: { of: Task; names: Names }) {
         ),
         Requires: of.capabilities.length > 0 ? of.capabilities.join(', ') : 'no capabilities',
         Attention: of.gaze_required ? 'a claim needs an attestation' : 'needed for the reward only',
+        'Level of attention': of.gaze_level,
         Review:
           of.review &&
           `the reward takes ${percent(of.review.coverage)} of the result’s lines read, at the level “${of.review.level}”`,
