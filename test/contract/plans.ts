@@ -203,7 +203,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls of a session': /calls_of_session \(session_id=\?\)/,
       'calls of a session of a caller': /calls_of_session \(session_id=\? AND caller_id=\?\)/,
       'calls by path': /calls_path \(path=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
-      'gaze records of a key and source': /gaze_stretches_of_caller_source \(caller_id=\? AND source=\?\)/,
+      'gaze records of a key and source': /gaze_stretches_of_caller_source \(caller_id=\? AND source=\?\)$/m,
       'gaze records of a key and file': /gaze_stretches_of_caller_path \(caller_id=\? AND path=\?\)/,
       'statistics of calls of a caller':
         /SEARCH call_sums USING INDEX call_sums_of_caller \(level=\? AND caller_id=\?\)/,

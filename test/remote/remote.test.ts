@@ -151,7 +151,8 @@ describe('tools of a remote Gazeway', () => {
     ]
     for (const [url, error] of expected) {
       const own = mkdtempSync(join(tmpdir(), 'gazeway-remote-'))
-      const other = await clientOf(own, url, 'gzw_wrong', { timeout_ms: 300 })
+      const timeout_ms = url.endsWith('/slow') ? 300 : 20_000
+      const other = await clientOf(own, url, 'gzw_wrong', { timeout_ms })
       assert.match((await call('gateway_memory_search', { query: 'staging' }, other)).text, new RegExp(`^${error}`))
       await other.close()
       rmSync(own, { recursive: true, force: true })

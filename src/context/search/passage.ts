@@ -86,13 +86,15 @@ function weighedPassages(
 function choose(weighed: Weighed[], searched: Searched & { room: number }): Passage[] {
   const { lines } = searched
   const chosen: Weighed[] = []
+  const taken = new Uint8Array(lines.length + 1)
   let room = searched.room
   for (const passage of weighed.sort((a, b) => b.weight - a.weight || a.from - b.from)) {
     if (room < LEAST_ROOM || passage.weight < FURTHER * (chosen[0]?.weight ?? 0)) break
-    if (chosen.some(({ from, to }) => passage.from <= to && from <= passage.to)) continue
+    if (taken.subarray(passage.from, passage.to + 1).includes(1)) continue
     const fitting = densest(passage, { ...searched, room })
     room -= lengthOf(lines, fitting)
     chosen.push({ ...fitting, weight: passage.weight })
+    taken.fill(1, fitting.from, fitting.to + 1)
   }
   return joined(chosen)
 }
