@@ -3,7 +3,7 @@ import type { Task } from '../../../../../src/tasks/task-record.ts'
 
 /**
  * Finds the change in the result of a task, as `gazeway review change` prints it. Whatever else the agent put beside it is
- * left out: the receipt is the payer's. The platform checks what is in it.
+ * omitted: the receipt is the payer's. The platform checks what is in it.
  *
  * @returns null for a result without the lines of a change
  */
