@@ -5,7 +5,7 @@ import { type JsonSchema, type NamedSchemas, namedSchemas } from './named-schema
 import { SCHEMA_NAMES } from './schema-names.ts'
 
 /** Content of a body by media type. */
-type Content = Record<string, { schema: JsonSchema; example?: unknown }>
+type Content = Record<string, { schema: JsonSchema }>
 
 /** Operation in OpenAPI 3.1, with the fields that are used here. */
 export interface Operation {
@@ -44,20 +44,12 @@ export interface OpenApi {
   components: { schemas: Record<string, JsonSchema>; [kind: string]: Record<string, unknown> }
 }
 
-/** Example of an operation: what a test sent, and the reply to it. */
-export interface Example {
-  request?: unknown
-  reply?: unknown
-}
-
 /** Parts of a description besides its routes. */
 export interface Described {
   title: string
   description: string
   /** Descriptions of the groups of routes, by name. */
   tags: Readonly<Record<string, string>>
-  /** Examples by operation. */
-  examples: Readonly<Record<string, Example>>
 }
 
 const ErrorReply = z.object({
@@ -107,7 +99,7 @@ export function openApi(routes: readonly GroupedRoute[], about: Described): Open
   const paths: OpenApi['paths'] = {}
   for (const route of routes) {
     const operations = paths[route.path] ?? {}
-    operations[route.method.toLowerCase()] = operationOf(route, named, about.examples[route.operation])
+    operations[route.method.toLowerCase()] = operationOf(route, named)
     paths[route.path] = operations
   }
   paths['/v1/{path}'] = Object.fromEntries(PASSED_METHODS.map((method) => [method, passage(method)]))
@@ -141,7 +133,7 @@ const FAULTS = {
   '5XX': { $ref: '#/components/responses/Failed' },
 }
 
-function operationOf(route: GroupedRoute, named: NamedSchemas, example: Example = {}): Operation {
+function operationOf(route: GroupedRoute, named: NamedSchemas): Operation {
   const { operation, group, summary, description, access, params, query, body, reply, status = 200 } = route
   const required = !route.optionalBody
   const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
@@ -159,13 +151,13 @@ function operationOf(route: GroupedRoute, named: NamedSchemas, example: Example 
       ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body && {
-      requestBody: { required, content: json(named.refer(body, 'input', `${name}Body`), example.request) },
+      requestBody: { required, content: json(named.refer(body, 'input', `${name}Body`)) },
     }),
     responses: {
       [status]: {
         description: summary,
         ...(status !== 204 && {
-          content: { ...json(named.refer(reply, 'output', noun), example.reply), ...Object.fromEntries(also) },
+          content: { ...json(named.refer(reply, 'output', noun)), ...Object.fromEntries(also) },
         }),
       },
       ...FAULTS,
@@ -199,6 +191,6 @@ function parametersOf(schema: z.ZodType, place: 'path' | 'query', named: NamedSc
   })
 }
 
-function json(schema: JsonSchema, example?: unknown): Content {
-  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
+function json(schema: JsonSchema): Content {
+  return { 'application/json': { schema } }
 }

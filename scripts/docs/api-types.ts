@@ -25,7 +25,7 @@ const compilerApi: Plugin = {
   },
 }
 
-/** Generates the TypeScript types of an API. Descriptions and examples are left out; /docs has them. */
+/** Generates the TypeScript types of an API. Descriptions are omitted; /docs has them. */
 export async function apiTypes(document: OpenApi): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-api-'))
   const outfile = join(folder, 'generator.cjs')

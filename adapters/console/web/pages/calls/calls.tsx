@@ -116,7 +116,7 @@ function Trail({ filter }: { filter: Filter }) {
   )
 }
 
-/** Intervals of polls, in milliseconds: while a stream tells of new calls, and without one. */
+/** Intervals at which the list is read again, in milliseconds: while new calls arrive by a stream, and otherwise. */
 const POLL_MS = { streaming: 60_000, alone: 3000 }
 
 /** Page of calls that is loaded again as calls are recorded. The first page alone is live; a pause counts new calls. */
