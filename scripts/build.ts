@@ -1,15 +1,18 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { documentsIn } from '../adapters/web/documents.ts'
 import { buildCommand } from './build-command.ts'
 import { buildConsole } from './build-console.ts'
-import { packCode } from './pack-code.ts'
+import { packCode, packTexts } from './pack-code.ts'
 import { thirdPartyLicenses } from './third-party-licenses.ts'
 
-/** Bundles the command into dist/, packed too, and the operator console, and writes the licences of what is inside. */
+/** Bundles the command into dist/, packed too, the documents and the operator console, and writes the licences of what is inside. */
 
 rmSync('dist', { recursive: true, force: true })
 const { outputs } = await buildCommand({ write: true })
 writeFileSync('dist/code.json.br', packCode(outputs))
+writeFileSync('dist/docs.json.br', packTexts(await documentsIn(pathToFileURL('docs/'))))
 const inCommand = Object.values(outputs).flatMap(({ inputs }) =>
   Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
 )

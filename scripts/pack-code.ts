@@ -9,7 +9,11 @@ const QUALITY = 11
 /** Packs all code that is loaded late, for `src/kept-code.ts`: the text of each file by its name in `dist`. */
 export function packCode(outputs: Metafile['outputs']): Buffer {
   const files = Object.keys(outputs).filter((path) => /\.c?js$/.test(path))
-  const texts = files.map((path) => [relative('dist', path), readFileSync(path, 'utf8')])
+  return packTexts(new Map(files.map((path) => [relative('dist', path), readFileSync(path, 'utf8')])))
+}
+
+/** Packs texts with their names as JSON. */
+export function packTexts(texts: ReadonlyMap<string, string>): Buffer {
   return brotliCompressSync(JSON.stringify(Object.fromEntries(texts)), {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: QUALITY,

@@ -3,7 +3,7 @@ import { absoluteLinks, relativeLinks } from './docs/absolute-links.ts'
 
 /**
  * Makes the links of README.md absolute while the package is packed (`prepack`), and relative again afterwards (`postpack`,
- * with --undo). docs/ is not in the package: it would take more than 2 MB.
+ * with --undo). docs/ is not in the package as files.
  */
 
 const { repository } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -6,6 +6,7 @@ import { registerRoutes } from '../platform/register.ts'
 import { codingSessionRoutes } from '../platform/routes/coding-sessions-routes.ts'
 import { arrivalOf } from '../web/arrival.ts'
 import { addressOf } from '../web/client-address.ts'
+import { documentRoutes, isDocument } from '../web/documents.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { fastLane } from '../web/fast-lane.ts'
@@ -62,6 +63,7 @@ export async function serveHttp(
   app.get('/health', health(gateway))
   app.get('/metrics', metrics.expose)
   errorPages(app)
+  documentRoutes(app, { isPlatform: false })
   for (const [path, endpoint] of Object.entries(endpoints))
     app.post(path, async (c) => {
       await endpoint(arrivalOf(c))
@@ -115,7 +117,10 @@ export async function serveHttp(
 
 /** Tells whether a request needs no key. */
 const isOpen = (c: FrameContext): boolean =>
-  isErrorPage(c.req.path) || isHello(c) || (c.req.path === '/metrics' && isOwnCollector(c.env.incoming))
+  isErrorPage(c.req.path) ||
+  isDocument(c.req.path) ||
+  isHello(c) ||
+  (c.req.path === '/metrics' && isOwnCollector(c.env.incoming))
 
 /**
  * Tells whether a metrics request comes from this machine: a local peer with a loopback host name. The operator's

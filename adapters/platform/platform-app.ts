@@ -4,6 +4,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { OWN_VERSIONS } from '../../src/inference/api/gemini-endpoints.ts'
 import { watchHeartbeats } from '../../src/inference/relay/held-receiver.ts'
 import { consoleRoutes, isConsolePath } from '../console/routes.ts'
+import { documentRoutes, isDocument } from '../web/documents.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
 import { frame } from '../web/frame.ts'
@@ -61,6 +62,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
         return (
           withoutKey.has(path) ||
           isErrorPage(path) ||
+          isDocument(path) ||
           isConsolePath(path) ||
           isHello(c) ||
           (payments !== null && path.startsWith('/v1/'))
@@ -72,6 +74,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
   registerRoutes(app, { gateway, routes, limit })
   docsRoutes(app, routes)
   errorPages(app)
+  documentRoutes(app, { isPlatform: true })
   probes(app, readiness)
   hello(app, { root: false })
   consoleRoutes(app, consoleFolder)

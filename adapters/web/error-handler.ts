@@ -2,14 +2,18 @@ import type { ErrorHandler, Hono, NotFoundHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { lazily } from '../../src/lazily.ts'
 import { bodyLeft } from './body-left.ts'
-import { errorReply } from './error-reply.ts'
-import type { Frame } from './frame-context.ts'
+import { type ErrorReply, errorReply, knownError } from './error-reply.ts'
+import type { Frame, FrameContext } from './frame-context.ts'
 import { ALREADY_SENT } from './http-receiver.ts'
 import type { OnRefused } from './refused-calls.ts'
+import { wantsHtml } from './wants-html.ts'
+
+const loadPages = lazily(() => import('./html-page.ts'))
 
 /**
- * Creates the router's error handler, which answers with {@link errorReply}.
+ * Creates the router's error handler, which answers with {@link errorReply}, and shows browsers a page.
  *
  * @param refused called with each GazewayError
  */
@@ -23,14 +27,27 @@ export function errorHandler(log: Log, refused: OnRefused): ErrorHandler<Frame> 
       callerId: c.get('identity')?.id ?? null,
     }
     if (error instanceof GazewayError) await refused(error, request)
-    const { status, headers, body } = errorReply(error, request, log)
+    const reply = errorReply(error, request, log)
     await bodyLeft(incoming)
-    if (!outgoing.headersSent) return c.body(body, status as ContentfulStatusCode, headers)
+    if (!outgoing.headersSent) {
+      const { headers, body } = isPage(c) ? await asPage(error, reply, request.requestId) : reply
+      return c.body(body, reply.status as ContentfulStatusCode, headers)
+    }
     // Too late for another status. Ending the connection shows the client an incomplete reply, unless it has ended with
     // the error.
     if (!outgoing.writableEnded) setImmediate(() => outgoing.destroy())
     return ALREADY_SENT
   }
+}
+
+/** Tells whether a person reads the reply in a browser. */
+const isPage = ({ req }: FrameContext): boolean =>
+  (req.method === 'GET' || req.method === 'HEAD') && wantsHtml(req.header('accept'))
+
+async function asPage(error: unknown, reply: ErrorReply, requestId: string | null) {
+  const { errorAsPage } = await loadPages()
+  const { headers, body } = errorAsPage(knownError(error), requestId)
+  return { headers: { ...reply.headers, ...headers }, body }
 }
 
 /** Answers a request that matches no route: 404, in the format of all errors. */

@@ -18,7 +18,7 @@ export interface ErrorReply {
  * contains no details.
  */
 export function errorReply(error: unknown, { requestId, path }: FailedRequest, log: Log): ErrorReply {
-  const known = error instanceof GazewayError ? error : internal(error)
+  const known = knownError(error)
   if (known.code === 'internal_error') log.error('A request failed.', { request_id: requestId, err: error })
   // The reply has no address of the operator.
   if (UNREACHED.has(known.code)) log.warn('A service was not reached.', { request_id: requestId, err: known.cause })
@@ -59,5 +59,8 @@ function bodyOf(error: GazewayError, requestId: string | null, path: string): ob
   return isGeminiPath(path) ? geminiErrorOf(error, requestId) : { error: linkedErrorBody(error, requestId) }
 }
 
-const internal = (cause: unknown): GazewayError =>
-  new GazewayError('internal_error', 'Internal error. Search the log for this request id.', { cause })
+/** Returns the error that a client may read: a GazewayError itself, and an internal error in place of any other. */
+export const knownError = (error: unknown): GazewayError =>
+  error instanceof GazewayError
+    ? error
+    : new GazewayError('internal_error', 'Internal error. Search the log for this request id.', { cause: error })

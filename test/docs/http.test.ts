@@ -34,7 +34,7 @@ describe('a request in docs/reference/http.md', () => {
       const { stdout } = await run('bash', ['-c', command], { env: { ...process.env, GAZEWAY_KEY: gateway.key } })
       assert.ok(stdout.length > 0)
       if (line.includes('"stream": true')) assert.ok(stdout.trimEnd().endsWith('data: [DONE]'))
-      else if (!line.includes('/metrics')) assert.equal(JSON.parse(stdout).error ?? null, null)
+      else if (!/\/(metrics|llms\.txt)/.test(line)) assert.equal(JSON.parse(stdout).error ?? null, null)
     })
 })
 
