@@ -47,7 +47,7 @@ const CLOSE_MS = 10_000
 /** Services for tools and routes, wired once per process. */
 export interface Gateway
   extends Omit<Base, 'now'>,
-    Pick<LiveInference, 'noteRefusal' | 'liveness' | 'upstreamStates'>,
+    Pick<LiveInference, 'noteRefusal' | 'liveness' | 'upstreamStates' | 'withUpstreamsOf'>,
     Pick<LiveWallet, 'burn' | 'overruns' | 'absorbedCalls'> {
   /** Configuration in force. Values read at the time of use follow every change. */
   readonly loaded: LoadedConfig

@@ -13,6 +13,7 @@ import { configKeyRoutes } from './routes/config-keys-routes.ts'
 import { configModelRoutes } from './routes/config-model-routes.ts'
 import { configRoutes } from './routes/config-routes.ts'
 import { connectionRoutes } from './routes/connections-routes.ts'
+import { doctorRoutes } from './routes/doctor-routes.ts'
 import { escrowRoutes } from './routes/escrow-routes.ts'
 import { forgiveRoutes } from './routes/forgive-routes.ts'
 import { gazeRoutes } from './routes/gaze-routes.ts'
@@ -29,6 +30,7 @@ import { skillRoutes } from './routes/skills-routes.ts'
 import { statementRoutes } from './routes/statement-routes.ts'
 import { swarmRoutes } from './routes/swarm-routes.ts'
 import { taskRoutes } from './routes/tasks-routes.ts'
+import { tryUpstreamRoutes } from './routes/try-upstream-routes.ts'
 import { upstreamRoutes } from './routes/upstream-routes.ts'
 import { verifySessionRoutes } from './routes/verify-session-routes.ts'
 import { walletRoutes } from './routes/wallet-routes.ts'
@@ -54,7 +56,7 @@ export function platformRoutes(
 ): GroupedRoute[] {
   const directory = createSessionDirectory({ own: gateway.sessions, remote })
   const groups: Record<string, Route[]> = {
-    Health: healthRoutes(gateway, { probe, takesPayments: payments !== null }),
+    Health: [...healthRoutes(gateway, { probe, takesPayments: payments !== null }), ...doctorRoutes(gateway)],
     Keys: [...keyRoutes(gateway, stopping), ...groupRoutes(gateway), ...forgiveRoutes(gateway)],
     Connections: connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
     'Metered wallet': meteredRoutes(gateway, payments, stopping),
@@ -65,7 +67,7 @@ export function platformRoutes(
     Calls: callRoutes(gateway, draining),
     'Coding sessions': codingSessionRoutes(gateway),
     Configuration: [...configRoutes(gateway), ...configKeyRoutes(), ...configModelRoutes(gateway, stopping)],
-    Upstreams: upstreamRoutes(gateway, stopping),
+    Upstreams: [...upstreamRoutes(gateway, stopping), ...tryUpstreamRoutes(gateway, stopping)],
     Gaze: [...gazeRoutes(gateway, stopping), ...attestationRoutes(gateway), ...verifySessionRoutes(gateway)],
     Reviews: reviewRoutes(gateway),
     Memory: memoryRoutes(gateway),

@@ -54,6 +54,8 @@ export function changedKeys(before: Config, next: Config): string[] {
     if (!hasEntries) return [key]
     const [old, now]: Record<string, unknown>[] = [getProperty(before, key, {}), getProperty(next, key, {})]
     const names = Object.keys({ ...old, ...now })
-    return names.filter((name) => !isDeepStrictEqual(old?.[name], now?.[name])).map((name) => `${key}.${name}`)
+    const changed = names.filter((name) => !isDeepStrictEqual(old?.[name], now?.[name]))
+    // Without a changed entry, their order is.
+    return changed.length === 0 ? [key] : changed.map((name) => `${key}.${name}`)
   })
 }

@@ -59,7 +59,11 @@ export function schemaOf(key: string): z.ZodType {
 
 /** Keys whose values differ. */
 export const differingKeys = (before: ConfigDocument, after: ConfigDocument): ConfigKey[] =>
-  CONFIG_KEYS.filter(({ key }) => !isDeepStrictEqual(getProperty(before, key), getProperty(after, key)))
+  CONFIG_KEYS.filter(({ key }) => !isSame(getProperty(before, key), getProperty(after, key)))
+
+/** Compares settings. The order of entries counts: the first upstream that serves a model answers. */
+export const isSame = (one: unknown, other: unknown): boolean =>
+  isDeepStrictEqual(one, other) && JSON.stringify(one) === JSON.stringify(other)
 
 /**
  * Lists the keys of a schema.

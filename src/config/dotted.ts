@@ -22,7 +22,7 @@ const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
  *   key is the entry's name, dots included), or names a section, whose value is an object of changes.
  * - `null` resets to the default.
  * - A value as it was displayed changes nothing: a redacted secret (`***`), a value from a flag or variable, or a
- *   default, which would otherwise be pinned.
+ *   default, which would otherwise be pinned. Entries in another order are reordered.
  *
  * @param inForce configuration that was displayed
  * @throws GazewayError `unknown_config_key` naming the nearest known key, `validation_failed` naming the key at fault
@@ -75,12 +75,22 @@ function changeLeaf(document: ConfigDocument, leaf: ConfigKey, value: unknown, i
     return
   }
   if (secret === 'value' && value === REDACTED) return
-  if (isDeepStrictEqual(value, getProperty(inForce, key)) || isShown(leaf, value, inForce)) return
+  if (isDeepStrictEqual(value, getProperty(inForce, key)) || isShown(leaf, value, inForce)) {
+    if (leaf.hasEntries) reorder(document, key, Object.keys(value as object))
+    return
+  }
   if (leaf.environmentOnly) throw notKept(key)
   if (secret === 'url' && typeof value === 'string' && isRedactedUrl(leaf, value, inForce)) return
   if (leaf.hasEntries) refuseReserved(leaf, value)
   const keeps = secret === 'value' && leaf.hasEntries
   setProperty(document, key, keeps ? withKeptEntries(value, getProperty(document, key)) : value)
+}
+
+/** Gives entries the order in which they were sent, without a change of any. */
+function reorder(document: ConfigDocument, key: string, names: readonly string[]): void {
+  const entries = Object.entries<unknown>(getProperty(document, key) ?? {})
+  const sorted = entries.sort(([one], [other]) => names.indexOf(one) - names.indexOf(other))
+  if (entries.length > 1) setProperty(document, key, Object.fromEntries(sorted))
 }
 
 /**

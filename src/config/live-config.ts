@@ -1,6 +1,5 @@
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { isDeepStrictEqual } from 'node:util'
 import { getProperty, setProperty } from 'dot-prop'
 import { createListeners } from '../wire/listeners.ts'
 import { createRepeated } from '../wire/repeat.ts'
@@ -15,7 +14,7 @@ import {
   rereadDocument,
   type StoredLayers,
 } from './config.ts'
-import { CONFIG_KEYS, differingKeys } from './config-keys.ts'
+import { CONFIG_KEYS, differingKeys, isSame } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
 import type { ConfigHome } from './home.ts'
 import { type HotReloaded, hotReload } from './hot-reload.ts'
@@ -99,7 +98,7 @@ export async function openLiveConfig({ loaded, home, onFault }: LiveConfigDeps):
   /** Reads everything again and puts it in force. @throws the store's error */
   async function read(): Promise<void> {
     const next = merge(await layers.read(), started)
-    const unchanged = isDeepStrictEqual(next.config, stored.config)
+    const unchanged = isSame(next.config, stored.config)
     stored = next
     if (unchanged) return
     const before = current

@@ -1,6 +1,7 @@
 import { type Base, logged } from '../base.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { StoppedSessions } from '../coding-sessions/stopped-sessions.ts'
+import type { Config } from '../config/config-schema.ts'
 import type { HotReloaded } from '../config/hot-reload.ts'
 import { lazily } from '../lazily.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
@@ -37,11 +38,29 @@ export interface LiveInference {
   liveness: Liveness
   /** State of the upstreams, for operators. */
   upstreamStates(): Promise<ShownUpstream[]>
+  /**
+   * Runs work with the upstreams of settings that are not in force, which are closed after it. They share no health with
+   * those in force.
+   */
+  withUpstreamsOf<T>(config: Config, work: (upstream: Upstream) => Promise<T>): Promise<T>
   /** Gives back what this process holds of the rate limits of keys. */
   closeRates(): Promise<void>
   /** Sweeps for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
+
+/** Picks what the upstreams are created from. */
+const upstreamSettings = (settings: Config) => ({
+  config: settings.upstream,
+  upstreams: settings.upstreams,
+  // Compared, too: the first upstream that serves a model answers.
+  order: Object.keys(settings.upstreams),
+  routes: settings.routes,
+  pricing: pricingOf(settings),
+  storeContent: settings.audit.store_content,
+  wallet: settings.wallet,
+})
+type UpstreamSettings = ReturnType<typeof upstreamSettings>
 
 /** Opens the room: its upstreams follow their settings, routes, prices and limits. */
 export function liveInference(
@@ -86,38 +105,29 @@ export function liveInference(
   })
   const watchCache = createCacheWatch((miss) => base.log.warn('A session lost its prompt cache.', { ...miss }))
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
-  const reloaded = config.hotReload(
-    (settings) => ({
-      config: settings.upstream,
-      upstreams: settings.upstreams,
-      routes: settings.routes,
-      pricing: pricingOf(settings),
-      storeContent: settings.audit.store_content,
-      wallet: settings.wallet,
-    }),
-    ({ wallet, upstreams, pricing, ...settings }) =>
-      createUpstream({
-        ...settings,
-        prices: pricing,
-        named: namedConfigs({ upstream: settings.config, upstreams }),
-        healthOf,
-        facts,
-        calls,
-        reasoning,
-        countTokens,
-        late: { ...late, readOnMs: wallet.read_on_ms },
-        watchCache,
-        billing: {
-          ...billing,
-          pricing,
-          defaultCreditMicros: toMicros(wallet.default_credit_limit_usd) as Micros,
-          waitMs: wallet.wait_ms,
-          maxOutputTokens: wallet.max_output_tokens,
-          searchTokens: wallet.search_tokens,
-          storesAllReceipts: wallet.receipts === 'all',
-        },
-      }),
-  )
+  const create = ({ wallet, upstreams, pricing, order: _, ...settings }: UpstreamSettings, ownHealth = false) =>
+    createUpstream({
+      ...settings,
+      prices: pricing,
+      named: namedConfigs({ upstream: settings.config, upstreams }),
+      ...(!ownHealth && { healthOf }),
+      facts,
+      calls,
+      reasoning,
+      countTokens,
+      late: { ...late, readOnMs: wallet.read_on_ms },
+      watchCache,
+      billing: {
+        ...billing,
+        pricing,
+        defaultCreditMicros: toMicros(wallet.default_credit_limit_usd) as Micros,
+        waitMs: wallet.wait_ms,
+        maxOutputTokens: wallet.max_output_tokens,
+        searchTokens: wallet.search_tokens,
+        storesAllReceipts: wallet.receipts === 'all',
+      },
+    })
+  const reloaded = config.hotReload(upstreamSettings, (settings) => create(settings))
   const upstream = reloadingUpstream(reloaded)
   const liveness = createLiveness({ routing: () => upstream.routing, calls })
   const recent = watchRecentCalls(calls)
@@ -125,6 +135,14 @@ export function liveInference(
     upstreams: { ...reloaded, always: upstream },
     noteRefusal,
     liveness,
+    async withUpstreamsOf(settings, work) {
+      const tried = create(upstreamSettings(settings), true)
+      try {
+        return await work(tried)
+      } finally {
+        await (await tried.openCalls()).close()
+      }
+    },
     closeRates: rates.close,
     sweeps: [...reasoning.sweeps, facts.sweep],
     upstreamStates: () =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import OpenAI from 'openai'
-import { FACTS, FORGETTING } from '../../adapters/command/facts-checks.ts'
+import { FACTS, FORGETTING } from '../../adapters/doctor/facts-checks.ts'
 import * as strict from '../doubles/strict.ts'
 import { until } from '../doubles/until.ts'
 import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import type { Findings } from '../../adapters/platform/routes/doctor-routes.ts'
+import type { TriedUpstream } from '../../adapters/platform/routes/try-upstream-routes.ts'
 import type { Explained, ShownUpstream, Tested } from '../../adapters/platform/routes/upstream-routes.ts'
 import { message } from '../doubles/anthropic.ts'
 import * as double from '../doubles/upstream.ts'
@@ -139,7 +141,100 @@ describe('the upstreams on the platform', () => {
     assert.equal((await request('/api/upstreams/nobody/test', { model: 'x' })).status, 404)
   })
 
+  it('are tried with settings that are not saved, and nothing is kept', async () => {
+    const { gateway } = running
+    const key = 'key-that-is-tried-1'
+    one.on('/models', double.json(200, { data: [{ id: 'm-1' }, { id: 'm-2' }] }))
+    const changes = {
+      'upstreams.new': { provider: one.url, api_keys: [key] },
+      'pricing.models.m-1': { input: 2, output: 8 },
+    }
+    const tried = await json<TriedUpstream>('/api/upstreams/new/try', { changes, test: 'm-1' })
+    assert.deepEqual([tried.verdict, tried.total, tried.tested?.text], ['ok', 2, 'ok'])
+    assert.deepEqual(tried.models, [
+      { id: 'm-1', input: 2, output: 8, context: null },
+      { id: 'm-2', input: null, output: null, context: null },
+    ])
+    assert.ok(one.received.every(({ headers }) => headers.authorization === `Bearer ${key}`))
+    assert.equal(gateway.loaded.config.upstreams.new, undefined)
+    assert.ok(!JSON.stringify(tried).includes(key), 'the key is not in the reply')
+
+    one.on('/models', double.json(401, { error: { message: `No such key ${key}.` } }))
+    const refused = await json<TriedUpstream>('/api/upstreams/new/try', { changes })
+    assert.deepEqual([refused.verdict, refused.models], ['fail', []])
+    assert.match(refused.text, /answered 401: check its key/)
+    assert.ok(!JSON.stringify(refused).includes(key))
+    const wrong = { 'upstreams.new': { provider: 'no-such-provider' } }
+    assert.equal((await request('/api/upstreams/new/try', { changes: wrong })).status, 422)
+    assert.equal((await request('/api/upstreams/nobody/try', {})).status, 404)
+  })
+
+  it('are tried with their stored keys, which no other address gets', async () => {
+    const tried = await json<TriedUpstream>('/api/upstreams/one/try', {})
+    assert.equal(tried.verdict, 'ok')
+    assert.equal(one.received.at(-1)?.headers.authorization, 'Bearer key-of-one-number-1')
+    claude.received.length = 0
+    await json('/api/upstreams/one/try', { changes: { 'upstreams.one.provider': claude.url } })
+    assert.ok(!JSON.stringify(claude.received).includes('key-of-one'), 'the key stays with its address')
+  })
+
+  it('change their order, in force at once, without a change of any', async () => {
+    const { config } = running.gateway
+    const before = config.stored().config.upstreams
+    const names = Object.keys(before)
+    const turned = [...names].reverse()
+    const shown = (await json<{ config: { upstreams: Record<string, unknown> } }>('/api/config')).config.upstreams
+    const sent = { upstreams: Object.fromEntries(turned.map((name) => [name, shown[name]])) }
+    const { changed } = await json<{ changed: string[] }>('/api/config', sent)
+    assert.deepEqual(changed, ['upstreams'])
+    assert.deepEqual(Object.keys(config.stored().config.upstreams), turned)
+    assert.deepEqual(
+      running.gateway.upstream.routing.upstreams.map(({ provider }) => provider.id),
+      ['default', ...turned],
+    )
+    assert.deepEqual(config.stored().config.upstreams, before)
+    await json('/api/config', { upstreams: Object.fromEntries(names.map((name) => [name, shown[name]])) })
+    assert.deepEqual(Object.keys(config.stored().config.upstreams), names)
+  })
+
+  it('explain routes that are not saved, and who would be passed over', async () => {
+    one.on('/chat/completions', double.json(401, { error: { message: 'No such key.' } }))
+    await json('/api/upstreams/one/test', { model: 'quick' })
+    const routes = [{ model: 'gpt-*', to: ['groq', 'one/quick', 'claude/claude-9'] }]
+    const found = await json<Explained>('/api/candidates', { model: 'gpt-5', routes })
+    assert.deepEqual([found.by, found.route], ['route', 0])
+    assert.deepEqual(
+      found.candidates.map(({ upstream, id, skipped }) => [upstream, id, skipped]),
+      [
+        ['groq', 'gpt-5', 'no_key'],
+        ['one', 'quick-1', 'keys_resting'],
+        ['claude', 'claude-9', null],
+      ],
+    )
+    assert.equal(running.gateway.loaded.config.routes.length, 1)
+    const wrong = await request('/api/candidates', { model: 'gpt-5', routes: [{ model: 'x', to: ['nobody'] }] })
+    assert.match(await wrong.text(), /routes\.0\.to\.0: unknown upstream nobody/)
+  })
+
+  it('are checked with all else, by one run for all who ask', async () => {
+    one.on('/models', double.json(401, {}))
+    const [first, second] = await Promise.all([json<Findings>('/api/doctor'), json<Findings>('/api/doctor')])
+    assert.deepEqual(first, second)
+    assert.equal(first.healthy, false)
+    const found = Object.fromEntries(first.items.map((item) => [item.name, item]))
+    assert.equal(found.store?.verdict, 'ok')
+    assert.deepEqual([found['upstream one']?.verdict, found['upstream one']?.settings], ['fail', 'upstreams.one'])
+    assert.match(
+      found['upstream one']?.text ?? '',
+      /check its key \(GAZEWAY_UPSTREAM_ONE_API_KEYS?, or upstreams\.one\.api_keys\)/,
+    )
+    assert.doesNotMatch(JSON.stringify(first), /key-of-one/)
+  })
+
   it('are for admins', async () => {
+    for (const path of ['/api/upstreams/one/try', '/api/candidates'])
+      assert.equal((await request(path, { model: 'm' }, running.key)).status, 403)
+    assert.equal((await request('/api/doctor', undefined, running.key)).status, 403)
     for (const path of ['/api/upstreams', '/api/candidates?model=m'])
       assert.equal((await request(path, undefined, running.key)).status, 403)
     assert.equal((await request('/api/upstreams/one/test', { model: 'quick' }, running.key)).status, 403)

@@ -32,6 +32,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["runDoctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/keys": {
         parameters: {
             query?: never;
@@ -953,7 +969,23 @@ export interface paths {
         };
         get: operations["listCandidates"];
         put?: never;
-        post?: never;
+        post: operations["explainRoutes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/upstreams/{name}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["tryUpstream"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1491,6 +1523,18 @@ export interface components {
                 checked_at: string | null;
                 error: string | null;
             };
+        };
+        RunDoctorReply: {
+            at: string;
+            healthy: boolean;
+            items: {
+                name: string;
+                /** @enum {string} */
+                verdict: "ok" | "warn" | "fail";
+                text: string;
+                settings: string | null;
+            }[];
+            total: number;
         };
         Key: {
             id: string;
@@ -2775,6 +2819,7 @@ export interface components {
                     id: string;
                     weight: number;
                     configured: boolean;
+                    skipped: ("no_key" | "circuit_open" | "keys_resting") | null;
                 }[];
             } | null;
             receipts: {
@@ -3260,7 +3305,51 @@ export interface components {
                 id: string;
                 weight: number;
                 configured: boolean;
+                skipped: ("no_key" | "circuit_open" | "keys_resting") | null;
             }[];
+        };
+        ExplainRoutesBody: {
+            model: string;
+            routes: unknown;
+        };
+        ExplainRoutesReply: {
+            model: string;
+            /** @enum {string} */
+            by: "route" | "name" | "models" | "default";
+            route: number | null;
+            candidates: {
+                upstream: string;
+                model: string;
+                id: string;
+                weight: number;
+                configured: boolean;
+                skipped: ("no_key" | "circuit_open" | "keys_resting") | null;
+            }[];
+        };
+        TryUpstreamBody: {
+            changes?: {
+                [key: string]: unknown;
+            };
+            test?: string;
+        };
+        TryUpstreamReply: {
+            /** @enum {string} */
+            verdict: "ok" | "warn" | "fail";
+            text: string;
+            models: {
+                id: string;
+                input: number | null;
+                output: number | null;
+                context: number | null;
+            }[];
+            total: number;
+            tested: {
+                ok: boolean;
+                status: number | null;
+                latency_ms: number;
+                text: string;
+                call_id: string | null;
+            } | null;
         };
         StoreGazeBody: {
             session_id?: string;
@@ -4278,6 +4367,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GatewayStatus"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    runDoctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDoctorReply"];
                 };
             };
             "4XX": components["responses"]["Refused"];
@@ -6092,6 +6202,58 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListCandidatesReply"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    explainRoutes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainRoutesBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainRoutesReply"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    tryUpstream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryUpstreamBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TryUpstreamReply"];
                 };
             };
             "4XX": components["responses"]["Refused"];

@@ -14,7 +14,7 @@ import { defineRoute, type Route } from '../define-route.ts'
 import { refuseLockOut } from '../lock-out.ts'
 
 /** Changes by dotted key. */
-const Changes = z
+export const Changes = z
   .record(z.string().min(1).max(500), z.unknown())
   .describe('Dotted key → value, such as {"upstream.models.chat": "llm-3-fast"}; null resets to the default')
 

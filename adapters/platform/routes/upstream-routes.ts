@@ -1,11 +1,15 @@
 import * as z from 'zod'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
+import type { Upstream } from '../../../src/inference/inference.ts'
+import { createRouting, type Routing } from '../../../src/inference/route/routing.ts'
+import type { NamedUpstream } from '../../../src/inference/upstreams/named-upstream.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { callContext } from '../call-context.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
-const model = z.string().min(1).max(256)
+/** Name of a model in requests. */
+export const model = z.string().min(1).max(256)
 
 const ShownUpstream = z.object({
   name: z.string().describe('default, or its name in upstreams'),
@@ -43,7 +47,8 @@ const ShownUpstream = z.object({
 })
 export type ShownUpstream = z.infer<typeof ShownUpstream>
 
-const Tested = z.object({
+/** Result of a model's test. */
+export const Tested = z.object({
   ok: z.boolean(),
   status: z.int().nullable().describe('Status of the upstream; null without an answer'),
   latency_ms: z.int(),
@@ -64,6 +69,10 @@ export const Explained = z.object({
       id: z.string().describe('The provider’s id for it'),
       weight: z.number(),
       configured: z.boolean().describe('Candidates without a key are skipped'),
+      skipped: z
+        .enum(['no_key', 'circuit_open', 'keys_resting'])
+        .nullable()
+        .describe('Why it would be skipped now; null where it is tried'),
     }),
   ),
 })
@@ -110,21 +119,41 @@ export const upstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Route[]
       return candidatesFor(query.model, gateway)
     },
   }),
+  defineRoute('POST /api/candidates', {
+    operation: 'explainRoutes',
+    summary: 'List the candidates for a model by routes that are not saved',
+    description: 'A dry run of `routes`: nothing is changed, and no model is asked.',
+    access: 'admin',
+    body: z.strictObject({ model, routes: z.unknown().describe('As the setting routes') }),
+    reply: Explained,
+    async run({ body }) {
+      const { config } = await gateway.config.preview({ routes: body.routes })
+      return candidatesFor(body.model, gateway, createRouting(gateway.upstream.routing.upstreams, config.routes))
+    },
+  }),
 ]
 
-/** Finds the candidates for a model as routes are configured now. */
-export function candidatesFor(model: string, { upstream }: Gateway): Explained {
-  const { rule, targets } = upstream.routing.explain(model)
+/** Finds the candidates for a model, by default as routes are configured now. */
+export function candidatesFor(model: string, { upstream }: Gateway, routing: Routing = upstream.routing): Explained {
+  const { rule, targets } = routing.explain(model)
   return {
     model,
     by: rule.by,
     route: rule.by === 'route' ? rule.place : null,
-    candidates: targets.map(({ upstream: { provider }, model: name, weight }) => ({
-      upstream: provider.id,
-      model: name,
-      id: provider.resolve(name, 'chat').upstream,
-      weight,
-      configured: provider.hasKey,
-    })),
+    candidates: targets.map(({ upstream: of, model: name, weight }) => {
+      const id = of.provider.resolve(name, 'chat').upstream
+      const { hasKey: configured } = of.provider
+      return { upstream: of.provider.id, model: name, id, weight, configured, skipped: skippedAs(of, id, upstream) }
+    }),
   }
+}
+
+/** Reason why a call to a model would pass an upstream over now. */
+function skippedAs(of: NamedUpstream, id: string, upstream: Upstream): Explained['candidates'][number]['skipped'] {
+  if (!of.provider.hasKey) return 'no_key'
+  const relays = upstream.relaysOf(of)
+  const isOpen = relays?.openCircuits().some((one) => one.path === null || (one.for_everyone && one.model === id))
+  if (isOpen) return 'circuit_open'
+  const resting = relays?.resting().filter((one) => one.model === null || one.model === id) ?? []
+  return new Set(resting.map(({ key }) => key)).size >= of.keys.length ? 'keys_resting' : null
 }

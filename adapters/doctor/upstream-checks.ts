@@ -29,14 +29,23 @@ export function upstreamChecks({ upstream: { routing }, loaded }: Gateway): Chec
     const { id } = one.provider
     return {
       name: id === DEFAULT_UPSTREAM ? 'upstream' : `upstream ${id}`,
-      run: (gateway: Gateway) => check(gateway, one),
+      settings: one.provider.section,
+      run: (gateway: Gateway) => checkUpstream(gateway, one),
     }
   })
   const { routes } = loaded.config
-  return routes.length === 0 ? checks : [...checks, { name: 'routes', run: checkRoutes }]
+  return routes.length === 0 ? checks : [...checks, { name: 'routes', settings: 'routes', run: checkRoutes }]
 }
 
-async function check({ upstream, loaded }: Gateway, of: NamedUpstream): Promise<string | { warning: string }> {
+/**
+ * Checks that an upstream takes its key, lists models, and has those that calls request from it.
+ *
+ * @throws GazewayError that says what to do
+ */
+export async function checkUpstream(
+  { upstream, loaded }: Pick<Gateway, 'upstream' | 'loaded'>,
+  of: NamedUpstream,
+): Promise<string | { warning: string }> {
   const { provider } = of
   // An upstream without a key is acceptable when another one has a key.
   if (!provider.hasKey && upstream.routing.upstreams.some((other) => other.provider.hasKey)) return withoutKey(provider)

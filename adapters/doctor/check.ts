@@ -1,0 +1,18 @@
+import type { Gateway } from '../../src/gateway.ts'
+
+/** A check of `doctor`. Returns a finding or a warning; throws an error that says what to do. */
+export interface Check {
+  name: string
+  /** Section, setting or entry that it is about. */
+  settings?: string
+  run(gateway: Gateway): Promise<string | { warning: string }>
+}
+
+/** Result of a check. Its text says what to do. */
+export interface Finding {
+  name: string
+  verdict: 'ok' | 'warn' | 'fail'
+  text: string
+  /** Section, setting or entry that it is about. Null for none. */
+  settings: string | null
+}
