@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { describeSkills } from '../adapters/stdio/describe-skills.ts'
 import { describeTools } from '../adapters/stdio/describe-tools.ts'
@@ -50,6 +51,10 @@ const slim: Plugin = {
           '',
         ),
       ),
+    }))
+    // The tokenizer's table is data of 1 MB: it is read from a packed file of its own.
+    onLoad({ filter: /gpt-tokenizer[\\/]esm[\\/]bpeRanks[\\/]cl100k_base\.js$/ }, () => ({
+      contents: `import { readTokenTable } from ${JSON.stringify(resolve('src/kept-code.ts'))}; export default await readTokenTable()`,
     }))
     // commander starts commands that are programs of their own; Gazeway has none.
     onLoad({ filter: /node_modules[\\/]commander[\\/]lib[\\/]command\.js$/ }, ({ path }) => ({

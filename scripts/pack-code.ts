@@ -9,12 +9,13 @@ const QUALITY = 11
 /** Packs all code that is loaded late, for `src/kept-code.ts`: the text of each file by its name in `dist`. */
 export function packCode(outputs: Metafile['outputs']): Buffer {
   const files = Object.keys(outputs).filter((path) => /\.c?js$/.test(path))
-  return packTexts(new Map(files.map((path) => [relative('dist', path), readFileSync(path, 'utf8')])))
+  const texts = files.map((path) => [relative('dist', path), readFileSync(path, 'utf8')])
+  return packJson(Object.fromEntries(texts))
 }
 
-/** Packs texts with their names as JSON. */
-export function packTexts(texts: ReadonlyMap<string, string>): Buffer {
-  return brotliCompressSync(JSON.stringify(Object.fromEntries(texts)), {
+/** Packs a value as JSON. */
+export function packJson(value: unknown): Buffer {
+  return brotliCompressSync(JSON.stringify(value), {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: QUALITY,
       [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,

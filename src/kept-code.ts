@@ -9,8 +9,11 @@ const decompress = promisify(brotliDecompress)
 const DIST = new URL('../', import.meta.url)
 /** All code that a process can load late, as JSON: `scripts/pack-code.ts`. */
 const PACKED = new URL('code.json.br', DIST)
+/** The tokenizer's table, by itself: as code it would be in the package twice. `scripts/token-table.ts` makes it. */
+const TABLE = new URL('cl100k_base.json.br', DIST)
 
 let kept: { packed: Buffer; version: string } | undefined
+let keptTable: Buffer | undefined
 /** Text of each file, by URL, once the files are gone. */
 let served: Readonly<Record<string, string>> = {}
 
@@ -22,6 +25,7 @@ export async function keepCode(): Promise<void> {
   if (import.meta.url.endsWith('.ts')) return
   const version = await packedVersion()
   kept = { packed: await readFile(PACKED), version }
+  keptTable = await readFile(TABLE)
 }
 
 /**
@@ -40,6 +44,15 @@ export async function serveKeptCode(): Promise<void> {
 export async function readCode(file: URL): Promise<string> {
   await serveKeptCode()
   return served[file.href] ?? readFile(file, 'utf8')
+}
+
+/**
+ * Reads the table of the tokenizer's tokens, in the order of their numbers: text, or bytes that are no text alone.
+ *
+ * @public the build has the tokenizer import it: `scripts/bundle.ts`
+ */
+export async function readTokenTable(): Promise<(string | number[])[]> {
+  return JSON.parse((await decompress(keptTable ?? (await readFile(TABLE)))).toString())
 }
 
 /** Identity of the packed code on the disk. Empty when it is gone. */
