@@ -36,7 +36,7 @@ describe('the package', () => {
     const read =
       /^(package\.json|README\.md|LICENSE|THIRD-PARTY-LICENSES|CHANGELOG\.md|mcp\.example\.json|server\.json)$/
     const built =
-      /^dist\/(cli\.js|(?:code|cl100k_base)\.json\.br|chunks\/[\w.-]+\.js|threads\/[\w.-]+\.cjs|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
+      /^dist\/(cli\.js|(?:cl100k_base|code|docs)\.json\.br|chunks\/[\w.-]+\.js|threads\/[\w.-]+\.cjs|console\/[\w./-]+|[\w./-]+\.LEGAL\.txt)$/
     const others = files.map(({ path }) => path).filter((path) => !read.test(path) && !built.test(path))
     assert.deepEqual(others, [])
     for (const path of ['dist/cli.js', 'README.md', 'LICENSE', 'THIRD-PARTY-LICENSES'])
