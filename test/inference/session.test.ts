@@ -140,6 +140,10 @@ describe('The session of a call', () => {
   for (const [title, headers, body, session] of SAID)
     it(`is read from ${title}`, () => assert.deepEqual(sessionOf(headers, { ...body }), { ...NO_SESSION, ...session }))
 
+  it('is never a name that an address drops', () => {
+    for (const dots of ['.', '..']) assert.equal(sessionOf({ 'x-gazeway-session': dots }).session_id, null)
+    assert.equal(sessionOf({ 'x-gazeway-session': '...' }).session_id, '...')
+  })
   it('is bounded text or null, whatever a client sends', () => {
     const name = fc.constantFrom(
       'x-session-id',

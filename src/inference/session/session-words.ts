@@ -13,8 +13,8 @@ export type Word = (request: SessionRequest) => string | null
 
 /** Largest JSON in a header or field that is parsed, in characters. */
 const LARGEST_JSON = 16_384
-/** Printable characters, none of them outer spaces. */
-const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+/** Printable characters, none of them outer spaces. Neither `.` nor `..`: an address drops them, so they have no page. */
+const PRINTABLE = /^(?!\.\.?$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 /** Session in `metadata.user_id` of Claude Code before version 2.1. */
 const SESSION_OF_USER = /^user_\w+_account_[\w-]*_session_([\w-]+)$/
 /** Trace id of https://www.w3.org/TR/trace-context/, other than that of no trace. */
