@@ -42,6 +42,8 @@ export interface Services {
 export async function runServices(services: Services, loaded: LoadedConfig, log: Log): Promise<void> {
   const gateway = await createGateway(loaded, log)
   const readiness = createReadiness(gateway.store)
+  const { openMetrics } = await import('../metrics/metrics.ts')
+  const metrics = openMetrics(gateway, readiness)
   const running: Listening[] = []
   const passes = createPasses()
   let own: (Listening & { passes: Passes }) | null = null
@@ -70,7 +72,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     if (platform) await gateway.countTokens('')
     if (platform && gateway.loaded.config.mpp.enabled) payments = await startPayments(gateway)
     if (http) {
-      own = { ...(await http.serveHttp(gateway, passes, readiness)), passes }
+      own = { ...(await http.serveHttp(gateway, passes, readiness, metrics)), passes }
       running.push(own)
       say(`gazeway ${VERSION}: gateway on ${own.url}/v1 (upstream ${gateway.upstream.provider.name})`)
       const offer = connectOffer(firstKey, process.stderr.isTTY)
@@ -83,7 +85,12 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       ).always
       settling = gateway.chain.startSettling(gateway.settled)
       for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
-      const served = await platform.servePlatform(gateway, { agentGateway, readiness, ...(payments && { payments }) })
+      const served = await platform.servePlatform(gateway, {
+        agentGateway,
+        readiness,
+        metrics,
+        ...(payments && { payments }),
+      })
       running.push(served)
       say(`gazeway ${VERSION}: platform on ${served.url} (reference: ${served.url}/docs; /v1: ${agentGateway.url})`)
     }
@@ -92,12 +99,14 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     taking = startTakingFacts(gateway)
     readiness.open()
     await stopRequest
-    await leaveBalancers(readiness, gateway.loaded.config.http)
+    await leaveBalancers(readiness, gateway.loaded.config.http, log)
   } finally {
     // All parts stop together, so that they share one time limit for replies in progress. Requests that the platform
     // passes on to the gateway keep their connection.
+    const began = performance.now()
     const stopMs = gateway.loaded.config.http.drain_ms + LAST_WRITES_MS
     await inTime(stopMs, Promise.all([...running, sweeps, alerting, settling, taking].map((part) => part?.stop())))
+    log.info('Drained.', { drained_ms: Math.round(performance.now() - began) })
     await tracing?.stop()
     await gateway.close()
   }
@@ -126,8 +135,10 @@ async function startPayments(gateway: Gateway): Promise<PlatformPayments> {
 async function leaveBalancers(
   readiness: Readiness,
   { unready_ms, drain_ms }: LoadedConfig['config']['http'],
+  log: Log,
 ): Promise<void> {
   readiness.drain()
+  log.info('Draining: not ready for new clients.', { unready_ms: readiness.isWatched() ? unready_ms : 0, drain_ms })
   if (readiness.isWatched() && unready_ms > 0) {
     say(`Stopping; not ready for new clients, and serving for ${unready_ms / 1000} s.`)
     await pause(unready_ms)

@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http'
 import { Hono } from 'hono'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Passes } from '../../src/identity/passes.ts'
+import { openMetrics } from '../metrics/metrics.ts'
 import { registerRoutes } from '../platform/register.ts'
 import { codingSessionRoutes } from '../platform/routes/coding-sessions-routes.ts'
 import { arrivalOf } from '../web/arrival.ts'
-import { addressOf } from '../web/client-address.ts'
 import { documentRoutes, isDocument } from '../web/documents.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
@@ -13,15 +12,14 @@ import { fastLane } from '../web/fast-lane.ts'
 import { frame } from '../web/frame.ts'
 import type { Frame, FrameContext } from '../web/frame-context.ts'
 import { hello, isHello } from '../web/hello.ts'
-import { isLoopback, isToLoopback } from '../web/hosts.ts'
 import { ALREADY_SENT } from '../web/http-receiver.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
+import { isOwnCollector } from '../web/own-collector.ts'
 import { probes } from '../web/probes.ts'
 import { createReadiness } from '../web/readiness.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { MODEL_ENDPOINTS } from './endpoints.ts'
-import { listenToMetrics } from './metrics.ts'
 import { createResponsesSocket } from './responses-socket/responses-socket.ts'
 import { memoryRoutes } from './routes/gateway-memory-routes.ts'
 import { geminiRoutes } from './routes/gemini-routes.ts'
@@ -35,16 +33,18 @@ import { verbatimPathRoutes } from './routes/verbatim-path-routes.ts'
  *
  * @param passes let another service of this process call on behalf of its callers
  * @param readiness that of the process; ready by default
+ * @param metrics those of the process; of this service alone by default
  * @throws GazewayError `conflict` when the port is taken
  */
 export async function serveHttp(
   gateway: Gateway,
   passes?: Passes,
   readiness = createReadiness(gateway.store, 'ready'),
+  metrics = openMetrics(gateway, readiness),
 ): Promise<Listening> {
   const { http } = gateway.loaded.config
   const calls = await gateway.upstream.openCalls()
-  const metrics = listenToMetrics(gateway)
+  const requests = metrics.requests('gateway')
   const keys = passes?.beside(gateway.keys) ?? gateway.keys
   const hosts = liveHostRules(gateway)
   const endpoints = Object.fromEntries(
@@ -54,7 +54,7 @@ export async function serveHttp(
   const refused = refusedCalls(gateway, 'http')
   app.onError(errorHandler(gateway.log, refused))
   app.notFound(notFound)
-  app.use(metrics.requests.middleware, frame({ keys, scope: 'inference', hosts, open: isOpen }))
+  app.use(requests.middleware, frame({ keys, scope: 'inference', hosts, open: isOpen }))
   const { limit, count } = liveRateLimit(gateway)
   app.use(limit)
 
@@ -83,11 +83,12 @@ export async function serveHttp(
     scope: 'inference',
     hosts,
     unlimited: () => gateway.loaded.config.http.rate_limit.requests_per_minute === null,
-    began: metrics.requests.began,
+    began: requests.began,
     log: gateway.log,
     refused,
   })
   const socket = createResponsesSocket(gateway, { calls, keys, hosts, count, refused })
+  metrics.countSockets('responses', socket.open)
   const listening = await serve(app, {
     lane,
     onUpgrade: socket.upgrade,
@@ -110,7 +111,6 @@ export async function serveHttp(
       socket.stop()
       await listening.stop()
       await calls.close()
-      metrics.stop()
     },
   }
 }
@@ -121,13 +121,3 @@ const isOpen = (c: FrameContext): boolean =>
   isDocument(c.req.path) ||
   isHello(c) ||
   (c.req.path === '/metrics' && isOwnCollector(c.env.incoming))
-
-/**
- * Tells whether a metrics request comes from this machine: a local peer with a loopback host name. The operator's
- * collector needs no key then. A web page with DNS rebinding has another host name, and so has a proxy that keeps the
- * Host. A trusted proxy names another client.
- */
-function isOwnCollector(incoming: IncomingMessage): boolean {
-  const isHere = (address: string | null | undefined) => address != null && isLoopback(address.replace(/^::ffff:/, ''))
-  return isHere(incoming.socket.remoteAddress) && isHere(addressOf(incoming)) && isToLoopback(incoming.headers)
-}

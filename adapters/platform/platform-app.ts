@@ -4,6 +4,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import { OWN_VERSIONS } from '../../src/inference/api/gemini-endpoints.ts'
 import { watchHeartbeats } from '../../src/inference/relay/held-receiver.ts'
 import { consoleRoutes, isConsolePath } from '../console/routes.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import { documentRoutes, isDocument } from '../web/documents.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
@@ -11,6 +12,7 @@ import { frame } from '../web/frame.ts'
 import type { Frame } from '../web/frame-context.ts'
 import { hello, isHello } from '../web/hello.ts'
 import type { HostRules } from '../web/hosts.ts'
+import { isOwnCollector } from '../web/own-collector.ts'
 import { probes } from '../web/probes.ts'
 import type { Readiness } from '../web/readiness.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
@@ -28,6 +30,7 @@ export interface PlatformAppDeps {
   routes: readonly GroupedRoute[]
   hosts: HostRules
   readiness: Readiness
+  metrics: Pick<Metrics, 'requests' | 'expose'>
   agentGateway: AgentGatewayTarget
   payments: KeylessPayments | null
   proxy: Pick<Passage, 'handle'>
@@ -39,7 +42,7 @@ export interface PlatformAppDeps {
 
 /** Creates the app: the routes of the platform, the console, and `/v1`, which is forwarded. */
 export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono<Frame> {
-  const { routes, hosts, readiness, agentGateway, payments, proxy, limit, consoleFolder } = deps
+  const { routes, hosts, readiness, metrics, agentGateway, payments, proxy, limit, consoleFolder } = deps
   const withoutKey = new Set([
     '/openapi.json',
     '/docs',
@@ -52,6 +55,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
   app.onError(errorHandler(gateway.log, refusedCalls(gateway, 'platform')))
   app.notFound(notFound)
   app.use(
+    metrics.requests('platform').middleware,
     frame({
       keys: gateway.keys,
       scope: 'platform',
@@ -65,6 +69,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
           isDocument(path) ||
           isConsolePath(path) ||
           isHello(c) ||
+          (path === '/metrics' && isOwnCollector(c.env.incoming)) ||
           (payments !== null && path.startsWith('/v1/'))
         )
       },
@@ -76,6 +81,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
   errorPages(app)
   documentRoutes(app, { isPlatform: true })
   probes(app, readiness)
+  app.get('/metrics', metrics.expose)
   hello(app, { root: false })
   consoleRoutes(app, consoleFolder)
   if (payments) app.use('/v1/*', paymentsFor(payments, gateway, deps))

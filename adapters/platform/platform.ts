@@ -4,6 +4,7 @@ import { createProbe } from '../../src/agent-gateway/probe.ts'
 import { createRemoteAgent } from '../../src/agent-gateway/remote-agent.ts'
 import type { AgentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { type Metrics, openMetrics } from '../metrics/metrics.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
 import { createReadiness, type Readiness } from '../web/readiness.ts'
 import { type Listening, serve } from '../web/serve.ts'
@@ -24,6 +25,8 @@ export interface PlatformOptions {
   payments?: PlatformPayments
   /** Readiness of the process; ready by default. */
   readiness?: Readiness
+  /** Metrics of the process; of the platform alone by default. */
+  metrics?: Metrics
   /** Folder of the built console; beside this program by default. */
   consoleFolder?: string
 }
@@ -36,6 +39,7 @@ export interface PlatformOptions {
 export async function servePlatform(gateway: Gateway, options: PlatformOptions): Promise<Listening> {
   const { http } = gateway.loaded.config
   const { agentGateway, consoleFolder, readiness = createReadiness(gateway.store, 'ready') } = options
+  const { metrics = openMetrics(gateway, readiness) } = options
   const payments = options.payments ? { ...options.payments, countKeyless: keylessLimit(gateway) } : null
   const probe = createProbe(agentGateway, () => new Date())
   const draining = new AbortController()
@@ -60,10 +64,11 @@ export async function servePlatform(gateway: Gateway, options: PlatformOptions):
   const queries = operatorQueries({ ...gateway, config: () => gateway.loaded.config })
   const { limit, count } = liveRateLimit(gateway)
   const socket = createAgentSocket(gateway, { agent, queries, hosts, count })
+  metrics.countSockets('agent', socket.open)
   const responses = createResponsesDoor(gateway, agentGateway, { hosts, count, others: socket.upgrade })
   const services = { agent, remote, socket, payments, probe, draining: draining.signal, stopping: stopping.signal }
   const routes = platformRoutes(gateway, services)
-  const parts = { routes, hosts, readiness, agentGateway, payments, proxy, limit, consoleFolder }
+  const parts = { routes, hosts, readiness, metrics, agentGateway, payments, proxy, limit, consoleFolder }
   const app = createPlatformApp(gateway, parts)
 
   const listening = await serve(app, {

@@ -14,6 +14,7 @@ import {
   serverDescription,
 } from './manifests.ts'
 import { headlineTable, measuredTable } from './measured.ts'
+import { metricsReference } from './metrics.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { reviewPolicySchema } from './review-policy.ts'
 import { tokensTable } from './tokens.ts'
@@ -41,6 +42,7 @@ export function generatedPages(): Page[] {
     page('docs/reference/configuration.md', (text) => withGenerated(text, [configurationReference()])),
     page('docs/reference/errors.md', (text) => withGenerated(text, [errorsReference()])),
     page('docs/reference/assistants.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),
+    page('docs/reference/metrics.md', (text) => withGenerated(text, [metricsReference()])),
     page('docs/reference/review-policy.schema.json', reviewPolicySchema),
     page('docs/reference/tools.md', (text) => withGenerated(text, [toolsReference()])),
     page('docs/reference/upstream.md', (text) => withGenerated(text, [providersTable(), modelsTable()])),

@@ -14,6 +14,8 @@ export function createCallQueue(write: CallWriter, onError: (error: unknown) => 
   let queue: QueuedCall[] = []
   /** Records at the head of the queue that may be stored although their write failed. */
   let tried = 0
+  /** When the oldest call of the queue began to wait. */
+  let waitingSince = 0
 
   /** Writes a batch. Records that the store rejects are dropped, so that one of them cannot block the queue. */
   async function writeWritable(batch: readonly QueuedCall[]): Promise<void> {
@@ -38,12 +40,18 @@ export function createCallQueue(write: CallWriter, onError: (error: unknown) => 
   }
 
   return {
-    add: (call: QueuedCall) => void queue.push(call),
+    add(call: QueuedCall): void {
+      if (queue.length === 0) waitingSince = performance.now()
+      queue.push(call)
+    },
     waiting: () => queue.length,
+    /** Longest wait of a call, in milliseconds. */
+    waitingMs: () => (queue.length === 0 ? 0 : performance.now() - waitingSince),
     /** Writes all waiting calls. @throws the store's error; the calls then stay queued */
     async write(): Promise<void> {
       const batch = queue.slice()
       if (batch.length === 0) return
+      const began = performance.now()
       try {
         await writeWritable(batch)
       } catch (error) {
@@ -56,6 +64,7 @@ export function createCallQueue(write: CallWriter, onError: (error: unknown) => 
         stored?.()
       }
       queue = queue.slice(batch.length)
+      waitingSince = began
       tried = 0
     },
   }

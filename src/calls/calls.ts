@@ -51,6 +51,8 @@ export interface Calls {
   flush(): Promise<void>
   /** Number of records not yet written. */
   waiting(): number
+  /** Longest wait of such a record in milliseconds; 0 when there is none. */
+  waitingMs(): number
   /** Lists calls, newest first. */
   history(filter: Paged<CallFilter>): Promise<Page<CallRecord>>
   /** Watches the calls of a filter as any process records them. */
@@ -154,6 +156,7 @@ export function createCalls({
     listen: listeners.add,
     flush,
     waiting: queue.waiting,
+    waitingMs: queue.waitingMs,
     history: (filter) => afterFlush(() => listCalls(store, filter, idsOf(filter))),
     watch(filter) {
       const read = watchCalls(store, filter, idsOf(filter))

@@ -36,6 +36,15 @@ export async function keysNamed(db: Kysely<Schema>, name: string): Promise<strin
   return rows.map(({ id }) => id)
 }
 
+/** Reads the names of keys by id, revoked ones included. Ids of wallets are missing. */
+export async function namesOfKeys(db: Kysely<Schema>, ids: readonly string[]): Promise<Map<string, string>> {
+  const names = new Map([[ENVIRONMENT_IDENTITY.id, ENVIRONMENT_IDENTITY.name]])
+  if (ids.length === 0) return names
+  for (const { id, name } of await db.selectFrom('keys').select(['id', 'name']).where('id', 'in', ids).execute())
+    names.set(id, name)
+  return names
+}
+
 /** Tells whether the store has a valid key with the scope `admin`. */
 export async function hasAdmin(db: Kysely<Schema>, now: Date): Promise<boolean> {
   const row = await db

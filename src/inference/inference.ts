@@ -145,7 +145,7 @@ export function createUpstream(options: {
     config,
     named = [],
     routes = [],
-    healthOf = createHealth,
+    healthOf = () => createHealth(),
     reasoning = SHOWN_ALONE,
     facts = createFacts(),
     ...rest

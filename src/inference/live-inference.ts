@@ -3,6 +3,7 @@ import type { Calls } from '../calls/calls.ts'
 import type { StoppedSessions } from '../coding-sessions/stopped-sessions.ts'
 import type { Config } from '../config/config-schema.ts'
 import type { HotReloaded } from '../config/hot-reload.ts'
+import type { Log } from '../config/log.ts'
 import { lazily } from '../lazily.ts'
 import { loadShippedCatalogue } from '../providers/shipped-catalogue.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -22,7 +23,7 @@ import { createLateTerms } from './settle/untold-answer.ts'
 import { createLiveness, type Liveness } from './status/liveness.ts'
 import { watchRecentCalls } from './status/recent-calls.ts'
 import { type ShownUpstream, upstreamStates } from './status/upstream-states.ts'
-import { keepHealth } from './upstreams/health.ts'
+import { keepHealth, type OnHealth } from './upstreams/health.ts'
 import { namedConfigs } from './upstreams/upstream-configs.ts'
 
 const loadOpen = lazily(async () => (await Promise.all([import('./open.ts'), loadShippedCatalogue()]))[0])
@@ -97,7 +98,7 @@ export function liveInference(
     onError: logged(base, 'Failed to take a refused call out of the calls of its session.', 'warn'),
   })
   const billing = { ...deps.billing, rates, sessionGate, noteRefusal, now }
-  const healthOf = keepHealth()
+  const healthOf = keepHealth((upstream) => loggedHealth(base.log, upstream))
   const facts = createSharedFacts({
     store,
     now,
@@ -149,6 +150,15 @@ export function liveInference(
       upstreamStates({ routing: upstream.routing, liveness, recent, relaysOf: (of) => upstream.relaysOf(of) }),
   }
 }
+
+/** Logs the changes of an upstream's health. */
+const loggedHealth = (log: Log, upstream: string): OnHealth => ({
+  circuit({ state, ...circuit }) {
+    if (state === 'open') log.warn('A circuit breaker opened.', { upstream, ...circuit })
+    else log.info('A circuit breaker closed.', { upstream, ...circuit })
+  },
+  rest: (rest) => log.warn('A key of an upstream rests after a refusal.', { upstream, ...rest }),
+})
 
 /** Uses the newest `upstream`, with calls that do the same. */
 function reloadingUpstream({ always, now, onReload }: HotReloaded<Upstream>): Upstream {

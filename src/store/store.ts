@@ -2,6 +2,15 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Engine } from './engine.ts'
 import type { Schema } from './schema.ts'
 
+/** Use of a pool of connections. */
+export interface PoolUse {
+  used: number
+  idle: number
+  /** Requests that wait for a connection. */
+  waiting: number
+  max: number
+}
+
 /**
  * The store of all records. Services use `db` for reads and single statements. They use `write` for work that reads
  * before it writes, or writes more than once.
@@ -31,5 +40,7 @@ export interface Store {
    * read-only.
    */
   check(): Promise<boolean>
+  /** Counts the connections of a pool. Absent on SQLite. */
+  pool?: () => PoolUse
   close(): Promise<void>
 }

@@ -27,6 +27,15 @@ export interface Sweep {
   batch(limit: number): Promise<number>
 }
 
+/** Finds how long each sweep is overdue, in milliseconds. One that was never run is absent. */
+export async function overdueSweeps(
+  { db }: Pick<Store, 'db'>,
+  now: Date,
+): Promise<Array<{ name: string; overdueMs: number }>> {
+  const rows = await db.selectFrom('sweeps').select(['name', 'next_at']).orderBy('name').execute()
+  return rows.map(({ name, next_at }) => ({ name, overdueMs: Math.max(0, now.getTime() - Date.parse(next_at)) }))
+}
+
 /** Running sweeps. */
 export interface Sweeps {
   /** Runs the due sweeps now. */

@@ -52,11 +52,14 @@ describe('the metrics of the gateway over HTTP', () => {
   }
 
   const requests = (route: string, method: string, status: number) =>
-    `gazeway_http_requests_total{route="${route}",method="${method}",status="${status}"}`
-  const calls = (path: string, status: string) => `gazeway_upstream_calls_total{path="${path}",status="${status}"}`
+    `gazeway_http_requests_total{service="gateway",route="${route}",method="${method}",status="${status}"}`
+  const AT = 'upstream="default",provider="other"'
+  const calls = (path: string, outcome: string, model = 'llm-3-fast') =>
+    `gazeway_upstream_calls_total{${AT},model="${model}",path="${path}",outcome="${outcome}"}`
   const errors = (path: string, status: string) =>
-    `gazeway_upstream_errors_total{path="${path}",http_status="${status}"}`
-  const tokens = (model: string, kind: string) => `gazeway_tokens_total{model="${model}",kind="${kind}"}`
+    `gazeway_upstream_errors_total{${AT},path="${path}",http_status="${status}"}`
+  const tokens = (model: string, kind: string) => `gazeway_tokens_total{${AT},model="${model}",kind="${kind}"}`
+  const ofModel = (name: string, model = 'llm-3-fast') => `${name}{${AT},model="${model}",operation="chat"}`
   const named = (samples: Record<string, number>, name: string) =>
     Object.entries(samples).filter(([sample]) => sample.startsWith(`${name}{`))
 
@@ -90,11 +93,14 @@ describe('the metrics of the gateway over HTTP', () => {
     await (await post(CHAT, ASK)).text()
     const samples = await expect({
       [requests(CHAT, 'POST', 200)]: 1,
-      [`gazeway_http_request_duration_seconds_count{route="${CHAT}",method="POST",status_class="2xx"}`]: 1,
+      [`gazeway_http_request_duration_seconds_count{service="gateway",route="${CHAT}",method="POST",status_class="2xx"}`]: 1,
       [calls(CHAT, 'ok')]: 1,
       [tokens('llm-3-fast', 'prompt')]: 10,
       [tokens('llm-3-fast', 'completion')]: 5,
-      'gazeway_upstream_cost_usd_total{model="llm-3-fast"}': 0.000045,
+      [`gazeway_upstream_cost_usd_total{${AT},model="llm-3-fast"}`]: 0.000045,
+      [`gazeway_call_duration_seconds_count{${AT},model="llm-3-fast",operation="chat",outcome="ok"}`]: 1,
+      'gazeway_key_calls_total{key="test",upstream="default",outcome="ok"}': 1,
+      'gazeway_key_cost_usd_total{key="test",upstream="default"}': 0.000045,
       'gazeway_client_calls_total{client="other"}': 1,
       'gazeway_client_cost_usd_total{client="other"}': 0.000045,
       gazeway_http_requests_in_flight: 1,
@@ -147,7 +153,7 @@ describe('the metrics of the gateway over HTTP', () => {
       [calls(CHAT, 'ok')]: 1,
       [tokens('llm-3-fast', 'prompt')]: 10,
       [tokens('llm-3-fast', 'completion')]: 5,
-      'gazeway_first_token_seconds_count{model="llm-3-fast"}': 1,
+      [ofModel('gazeway_first_token_seconds_count')]: 1,
       gazeway_http_requests_in_flight: 1,
     })
     const [[, seconds] = assert.fail()] = named(samples, 'gazeway_http_request_duration_seconds_sum').filter(([name]) =>
@@ -180,7 +186,7 @@ describe('the metrics of the gateway over HTTP', () => {
       [requests('/v1/responses', 'POST', 200)]: 1,
       [calls('/v1/responses', 'error')]: 1,
       [errors('/v1/responses', '500')]: 1,
-      [calls(CHAT, 'ok')]: 1,
+      [calls(CHAT, 'ok', 'llm-think')]: 1,
       gazeway_fallbacks_total: 1,
       [tokens('llm-think', 'completion')]: 5,
     })
@@ -217,11 +223,9 @@ describe('the metrics of the gateway over HTTP', () => {
     const labels = (calls: number): Promise<string[]> =>
       until(async () => {
         const text = await (await fetch(`${priced.url}/metrics`)).text()
-        const [counted] = /^gazeway_upstream_calls_total\{path="\/v1\/chat\/completions",status="ok"\} \d+/m.exec(
-          text,
-        ) ?? ['']
-        if (Number(counted.split(' ').at(-1)) < calls) return null
-        return [...text.matchAll(/^gazeway_tokens_total\{model="(.+?)",kind="prompt"\}/gm)].map(
+        const counted = [...text.matchAll(/^gazeway_upstream_calls_total\{.*outcome="ok"\} (\d+)/gm)]
+        if (counted.reduce((sum, [, count]) => sum + Number(count), 0) < calls) return null
+        return [...text.matchAll(/^gazeway_tokens_total\{.*model="(.+?)",kind="prompt"\}/gm)].map(
           ([, model]) => model ?? '',
         )
       })
@@ -266,8 +270,8 @@ describe('the metrics of the gateway over HTTP', () => {
       [requests('unmatched', 'GET', 404)]: 5,
       [requests('/v1/models/:id', 'GET', 404)]: 5,
       [requests(CHAT, 'GET', 405)]: 5,
-      [calls('/v1/models', 'ok')]: undefined,
-      [calls('/v1/models', 'error')]: 5,
+      [calls('/v1/models', 'ok', 'none')]: undefined,
+      [calls('/v1/models', 'error', 'none')]: 5,
     })
     assert.equal(named(samples, 'gazeway_tokens_total').length, 4)
   })

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveHttp } from '../../adapters/http/http.ts'
+import { openMetrics } from '../../adapters/metrics/metrics.ts'
 import { servePlatform } from '../../adapters/platform/platform.ts'
+import { createReadiness } from '../../adapters/web/readiness.ts'
 import { agentGatewayTarget } from '../../src/agent-gateway/target.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/config/log.ts'
@@ -67,11 +69,15 @@ export async function startPlatform(
   })
   const { key: admin } = await gateway.keys.create({ name: 'admin', scopes: ['admin'] })
   const passes = createPasses()
-  const http = withHttp ? await serveHttp(gateway, passes) : null
+  const readiness = createReadiness(gateway.store, 'ready')
+  const metrics = openMetrics(gateway, readiness)
+  const http = withHttp ? await serveHttp(gateway, passes, readiness, metrics) : null
   const agentGateway = agentGatewayTarget(loaded.config, http && { url: http.url, passes })
   const serving = () =>
     servePlatform(gateway, {
       agentGateway,
+      readiness,
+      metrics,
       ...(consoleFolder && { consoleFolder }),
     })
   let platform = await serving()

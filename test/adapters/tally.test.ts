@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Histogram, Registry } from 'prom-client'
-import { tallyingHistogram } from '../../adapters/http/tallying-metrics.ts'
+import { tallyingHistogram } from '../../adapters/metrics/tallying-metrics.ts'
 
 describe('a tallying histogram', () => {
   it('tells what prom-client’s own tells of the same observations, at each reading', async () => {

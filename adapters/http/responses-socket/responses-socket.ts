@@ -24,6 +24,8 @@ const CLOSE_MS = 2_000
 export interface ResponsesSocket {
   /** Handles an upgrade request of the server. */
   upgrade(incoming: IncomingMessage, raw: Duplex, head: Buffer): void
+  /** Counts the open connections. */
+  open(): number
   /** Closes every connection (1001), after the response under way. */
   stop(): void
 }
@@ -80,6 +82,7 @@ export function createResponsesSocket(gateway: Gateway, deps: ResponsesSocketDep
       raw.on('error', () => raw.destroy())
       admitted(incoming, raw, head).catch((error) => refuse(error, incoming, raw))
     },
+    open: () => open.size,
     stop() {
       stopping = true
       serving.pings.stop()

@@ -38,6 +38,8 @@ export interface AgentSocket {
   connections: Connections
   /** Handles an upgrade request of the shared server. */
   upgrade(incoming: IncomingMessage, raw: Duplex, head: Buffer): void
+  /** Counts the open sockets of this process. */
+  open(): number
   /** Stops accepting clients, lets answers in progress finish for `http.drain_ms`, then closes every socket (1001). */
   stop(): Promise<void>
 }
@@ -113,6 +115,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     tickets,
     connections,
     upgrade,
+    open: () => open.size,
     async stop() {
       stopping = true
       admissions.stop()

@@ -80,6 +80,12 @@ export const httpSection = section(() => ({
     .default(10_000)
     .meta({ description: 'Timeout for the headers of a request.', restart: true }),
   request_timeout_ms: milliseconds.default(60_000).meta({ description: 'Timeout for a whole request.', restart: true }),
+  metrics_keys: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(20)
+    .describe('Keys and groups whose money and debts /metrics has: those that run out first.'),
   rate_limit: z
     .strictObject({
       requests_per_minute: z

@@ -41,10 +41,11 @@ export interface Cooldown {
 
 /** Creates the relays of an upstream over one transport. They share its circuit breakers. */
 export function createRelays(upstream: NamedUpstream, send: Send): Relays {
-  const { circuits, rests } = upstream.health
+  const { circuits, rests, onRest } = upstream.health
   const ofOurs = (provider: NamedUpstream['provider']) => createRelay(provider, send, circuits)
   const [first, ...others] = upstream.keys
   const all: Relays['all'] = [ofOurs(first), ...others.map(ofOurs)]
+  const positionOf = (apiKey: string | null) => 1 + upstream.keys.findIndex((key) => key.apiKey === apiKey)
   const left = ({ provider }: Relay, circuit: Circuit | null): number => rests.leftMs(provider.apiKey, circuit)
 
   return {
@@ -58,12 +59,18 @@ export function createRelays(upstream: NamedUpstream, send: Send): Relays {
       all.reduce((soonest, relay) => (left(relay, circuit) < left(soonest, circuit) ? relay : soonest)),
     relayWith: (provider) => createRelay(provider, send),
     rest({ provider: { apiKey } }, circuit, cooldown) {
-      if (cooldown?.of === 'key') rests.reject(apiKey, cooldown.forMs)
-      else if (cooldown && circuit) rests.limit(apiKey, circuit, cooldown.forMs)
+      if (cooldown === null) return
+      const { of, forMs } = cooldown
+      const isResting = rests.leftMs(apiKey, circuit) > 0
+      if (of === 'key') rests.reject(apiKey, forMs)
+      else if (circuit) rests.limit(apiKey, circuit, forMs)
+      else return
+      const model = of === 'key' ? null : (circuit?.model ?? null)
+      if (!isResting) onRest({ key: positionOf(apiKey), model, seconds: Math.ceil(forMs / 1000) })
     },
     resting: () =>
       rests.list().map(({ apiKey, model, leftMs }) => ({
-        key: 1 + upstream.keys.findIndex((key) => key.apiKey === apiKey),
+        key: positionOf(apiKey),
         model,
         seconds: Math.ceil(leftMs / 1000),
       })),

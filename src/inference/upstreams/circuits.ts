@@ -17,6 +17,8 @@ export interface Circuit {
   callerId: string | null
 }
 
+type OpenTo = ReturnType<Breaker['openTo']>
+
 /** Reports how an admitted request went, as soon as it is known. */
 export interface Report {
   /** The upstream takes the request. */
@@ -36,6 +38,12 @@ export interface OpenCircuit {
   for_everyone: boolean
 }
 
+/** A change of a circuit breaker. */
+export interface CircuitChange extends OpenCircuit {
+  /** `open` also when an open circuit opens to everyone, or to one caller alone. */
+  state: 'open' | 'closed'
+}
+
 /** Circuit breakers of one upstream: one for each model at each endpoint, and one for its connections. */
 export interface Circuits {
   /**
@@ -51,9 +59,16 @@ export interface Circuits {
   open(): OpenCircuit[]
 }
 
-/** Creates the breakers of an upstream that has not failed. Only models that fail have one: a success costs next to nothing. */
-export function createCircuits(): Circuits {
+/**
+ * Creates the breakers of an upstream that has not failed. Only models that fail have one: a success costs next to
+ * nothing.
+ *
+ * @param onChange called once for each change of a breaker
+ */
+export function createCircuits(onChange: (change: CircuitChange) => void = () => {}): Circuits {
   const connection = createBreaker()
+  /** Whether the breaker of connections is known to be open. */
+  let isDown = false
   const failing = new Map<string, { path: string; model: string; breaker: Breaker }>()
   let requests = 0
 
@@ -68,7 +83,30 @@ export function createCircuits(): Circuits {
     failing.delete(key)
     failing.set(key, known)
     if (failing.size > MAX_CIRCUITS) failing.delete(failing.keys().next().value as string)
+    const before = known.breaker.openTo()
     known.breaker.failed(callerId, requests)
+    changed(known, before)
+  }
+
+  function changed({ path, model, breaker }: { path: string; model: string; breaker: Breaker }, before: OpenTo): void {
+    const now = breaker.openTo()
+    if (now === before) return
+    onChange({ path, model, for_everyone: (now ?? before) === 'everyone', state: now === null ? 'closed' : 'open' })
+  }
+
+  function connectionChanged(): void {
+    if (isDown === (connection.openTo() !== null)) return
+    isDown = !isDown
+    onChange({ path: null, model: null, for_everyone: true, state: isDown ? 'open' : 'closed' })
+  }
+
+  function succeed(circuit: Circuit, request: number): void {
+    const key = keyOf(circuit)
+    const known = failing.get(key)
+    if (known === undefined) return
+    const before = known.breaker.openTo()
+    if (known.breaker.succeeded(request)) failing.delete(key)
+    changed(known, before)
   }
 
   function waitMs(circuit: Circuit, isLastResort: boolean): number {
@@ -82,17 +120,21 @@ export function createCircuits(): Circuits {
     const connected = () => {
       isConnected = true
       connection.succeeded(request)
+      if (isDown) connectionChanged()
     }
     return {
       connected,
       answered(status) {
         connected()
         if (DOWN.has(status)) fail(circuit)
-        else if (breakerOf(circuit)?.succeeded(request)) failing.delete(keyOf(circuit))
+        else if (failing.size > 0) succeed(circuit, request)
       },
       failed() {
         if (isConnected) fail(circuit)
-        else connection.failed(EVERYONE, requests)
+        else {
+          connection.failed(EVERYONE, requests)
+          connectionChanged()
+        }
       },
     }
   }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { GazewayError } from '../../errors.ts'
 import { inTime } from '../../wire/in-time.ts'
+import type { PoolUse } from '../store.ts'
 import { connectError, isConnectionLoss } from './postgres-errors.ts'
 import { TYPES } from './postgres-values.ts'
 
@@ -46,6 +47,7 @@ export interface ConnectionPool {
   connect(): Promise<pg.PoolClient>
   /** Tells whether the server answers within `timeoutMs`, without retries, and accepts writes. */
   usable(timeoutMs: number): Promise<boolean>
+  use(): PoolUse
   end(): Promise<void>
 }
 
@@ -108,6 +110,12 @@ export function createPool(url: string, options: { size?: number; statementTimeo
         timeoutMs,
         takesWrites(pool).catch(() => false),
       )) ?? false,
+    use: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      max: size,
+    }),
     end: () => pool.end(),
   }
 }

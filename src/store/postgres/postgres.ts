@@ -40,6 +40,7 @@ export async function openPostgres(url: string): Promise<Store> {
     write: (work) => again(() => db.transaction().execute(work)),
     snapshot: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     check: () => pool.usable(CHECK_TIMEOUT_MS),
+    pool: pool.use,
     close: () => db.destroy(),
   }
 }

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { METRICS } from '../../adapters/metrics/descriptions.ts'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { until } from '../doubles/until.ts'
+import * as double from '../doubles/upstream.ts'
+import { ask, type RunningPlatform, startPlatform } from './platform.ts'
+import { scraped, scrapedAs } from './scrape.ts'
+
+const CHAT = '/v1/chat/completions'
+const MESSAGES = [{ role: 'user', content: 'Hello.' }]
+const OF_KEYS = Object.entries(METRICS).flatMap(([name, metric]) => ('namesKeys' in metric ? [name] : []))
+
+describe('the metrics of both ports', () => {
+  let upstream: double.UpstreamDouble
+  let running: RunningPlatform
+  before(async () => {
+    upstream = await double.startUpstream()
+    upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
+    upstream.on('/models', double.json(200, { data: [{ id: 'any' }] }))
+    running = await startPlatform(upstream.url, { document: { http: { allowed_hosts: ['gate.example'] } } })
+  })
+  after(async () => {
+    await running.close()
+    await upstream.close()
+  })
+
+  it('have a bounded number of series when a scanner asks for 10,000 models', async () => {
+    const { key } = await running.gateway.keys.create({ name: 'scanner', scopes: ['inference'] })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const post = async (model: string) => {
+      const body = JSON.stringify({ model, messages: MESSAGES })
+      const reply = await fetch(running.gatewayUrl + CHAT, { method: 'POST', headers, body })
+      await reply.text()
+      return reply.status
+    }
+    assert.equal(await post('scanned-0'), 200)
+    const record = await until(async () => (await running.gateway.calls.history({ limit: 1 })).items[0] ?? null)
+    const before = (await scraped(running.gatewayUrl)).length
+    for (let i = 1; i < 10_000; i++) {
+      const requested = `scanned-${i}`
+      const caller = `0x${i.toString(16).padStart(40, '0')}`
+      const scanned = { ...record, call_id: `call_${i}`, requested_model: requested, model: requested }
+      running.gateway.calls.record({ ...scanned, caller_id: caller, path: `/v1/${i}`, client: null } as CallRecord)
+    }
+    const samples = await scraped(running.gatewayUrl)
+    const counted = samples.filter(({ name }) => name === 'gazeway_upstream_calls_total')
+    assert.equal(
+      counted.reduce((sum, { value }) => sum + value, 0),
+      10_000,
+    )
+    assert.deepEqual([...new Set(counted.map(({ labels }) => labels.model))], ['other'])
+    assert.ok(samples.length < before + 60, `${before} series, then ${samples.length}`)
+    const byKey = samples.filter(({ name }) => name === 'gazeway_key_calls_total')
+    assert.deepEqual(byKey.map(({ labels, value }) => [labels.key, value]).sort(), [
+      ['other', 9_999],
+      ['scanner', 1],
+    ])
+  })
+
+  it('are the same on both, with the routes of the platform by their templates', async () => {
+    await ask(running, 'GET', '/api/tasks/task_of-nobody')
+    await ask(running, 'GET', '/nowhere/at/all')
+    const routes = (samples: Awaited<ReturnType<typeof scraped>>) =>
+      samples.flatMap(({ name, labels: { service, route, status } }) =>
+        name === 'gazeway_http_requests_total' && service === 'platform' ? [`${route} ${status}`] : [],
+      )
+    await until(async () => routes(await scraped(running.gatewayUrl)).length >= 2)
+    for (const url of [running.url, running.gatewayUrl]) {
+      const found = routes(await scraped(url))
+      assert.ok(found.includes('/api/tasks/:id 404'), String(found))
+      assert.ok(found.includes('unmatched 404'), String(found))
+    }
+  })
+
+  it('are open to this machine on 8812 too, and ask others for a key; names of keys are for admins', async () => {
+    const { host } = new URL(running.url)
+    const names = (samples: Array<{ name: string }>) => [...new Set(samples.map(({ name }) => name))]
+    assert.equal((await scrapedAs(running.url, { host: 'gate.example' })).status, 401)
+    for (const [asked, isShown] of [
+      [{ host }, true],
+      [{ host: 'gate.example', key: running.key }, false],
+      [{ host: 'gate.example', key: running.admin }, true],
+    ] as const) {
+      const { status, samples } = await scrapedAs(running.url, asked)
+      assert.equal(status, 200)
+      assert.ok(names(samples).includes('gazeway_upstream_calls_total'))
+      const shown = names(samples).filter((name) => OF_KEYS.includes(name))
+      assert.equal(shown.includes('gazeway_key_calls_total'), isShown)
+      if (!isShown) assert.deepEqual(shown, [])
+      const labels = samples.flatMap((sample) => Object.keys((sample as { labels: object }).labels))
+      assert.equal(labels.includes('key'), isShown)
+    }
+  })
+
+  it('go on without the store, and say so', async () => {
+    const away = await startPlatform('sandbox')
+    try {
+      const { db } = away.gateway.store
+      await db.schema.alterTable('sweeps').renameTo('sweeps_away').execute()
+      const value = async (name: string) => (await scraped(away.url)).find((one) => one.name === name)?.value
+      assert.equal(await value('gazeway_store_up'), 0)
+      assert.equal(await value('gazeway_tasks'), undefined)
+      assert.equal(await value('gazeway_draining'), 0)
+      await db.schema.alterTable('sweeps_away').renameTo('sweeps').execute()
+      await until(async () => (await value('gazeway_store_up')) === 1)
+      assert.equal(await value('gazeway_tasks'), 0)
+    } finally {
+      await away.close()
+    }
+  })
+})
