@@ -1,6 +1,6 @@
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { CALL_STATUS_NAMES, CALL_STATUSES, type CallStatus } from '../../src/calls/call-status.ts'
-import { namesOfKeys } from '../../src/identity/find-keys.ts'
+import { namesOfKeys } from '../../src/identity/keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { cached } from './cached.ts'
 import { type CallLabels, OTHER } from './call-labels.ts'

@@ -1,5 +1,5 @@
 import { waitingAlerts } from '../../src/alerts/waiting-alerts.ts'
-import { waitingSettlements } from '../../src/chain/waiting-settlements.ts'
+import { waitingSettlements } from '../../src/chain/chain.ts'
 import { readTotals } from '../../src/escrow/escrow-tally.ts'
 import { TASK_STATUSES } from '../../src/escrow/task-status.ts'
 import type { Gateway } from '../../src/gateway.ts'

@@ -20,7 +20,7 @@ import { type BillingDefaults, insertKey, makeKey, type NewlyMade, withEnd } fro
 import { nothingSpent, type SpendOf } from './spend.ts'
 
 export { unknownKey } from './change-key.ts'
-export { KeyList } from './find-keys.ts'
+export { KeyList, namesOfKeys } from './find-keys.ts'
 export { type Identity, identityWithoutKey, requireScope, scopeFault } from './identity.ts'
 export { KeyCache, KeyChange, KeyId, KeyRecord, KeyRotation, NewKey, Scope, WalletAddress } from './key.ts'
 
