@@ -14,7 +14,7 @@ export function createCallQueue(write: CallWriter, onError: (error: unknown) => 
   let queue: QueuedCall[] = []
   /** Records at the head of the queue that may be stored although their write failed. */
   let tried = 0
-  /** When the oldest call of the queue began to wait. */
+  /** Start of the wait of the oldest call of the queue. */
   let waitingSince = 0
 
   /** Writes a batch. Records that the store rejects are dropped, so that one of them cannot block the queue. */

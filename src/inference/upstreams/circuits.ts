@@ -67,7 +67,7 @@ export interface Circuits {
  */
 export function createCircuits(onChange: (change: CircuitChange) => void = () => {}): Circuits {
   const connection = createBreaker()
-  /** Whether the breaker of connections is known to be open. */
+  /** True while the breaker of connections is known to be open. */
   let isDown = false
   const failing = new Map<string, { path: string; model: string; breaker: Breaker }>()
   let requests = 0
