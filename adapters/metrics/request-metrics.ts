@@ -79,7 +79,7 @@ export function requestMetrics(
 }
 
 /** Status of a reply that has ended. */
-export const statusOf = (outgoing: ServerResponse): number => (outgoing.headersSent ? outgoing.statusCode : CLIENT_GONE)
+const statusOf = (outgoing: ServerResponse): number => (outgoing.headersSent ? outgoing.statusCode : CLIENT_GONE)
 
 /** Formats a pattern for people: `/v1/models/:id` rather than `/v1/models/:id{.+}`. */
 const routeLabel = (pattern: string): string =>
