@@ -15,17 +15,35 @@ const SUMS = [...FIGURES, 'errors', 'refused', 'retries'] as const
  * order to avoid deadlocks.
  */
 export async function addToSessions(trx: Transaction<Schema>, rows: readonly CallRow[]): Promise<void> {
-  const sessions = new Map<string, CodingSessionRow>()
+  const sessions = new Map<string, SessionSum>()
+  // Most calls of a batch follow one of their own session.
+  let last: SessionSum | undefined
   for (const row of rows) {
-    if (row.session_id === null || isTrace(row.session_id)) continue
-    const key = `${row.caller_id ?? ''}\0${row.session_id}`
-    const session = sessions.get(key) ?? emptySession(row.caller_id ?? '', row.session_id, row.at)
-    addCall(session, row)
-    sessions.set(key, session)
+    const { session_id } = row
+    if (session_id === null || isTrace(session_id)) continue
+    const caller_id = row.caller_id ?? ''
+    if (last === undefined || last.row.session_id !== session_id || last.row.caller_id !== caller_id) {
+      const key = `${caller_id}\0${session_id}`
+      last = sessions.get(key) ?? { row: emptySession(caller_id, session_id, row.at), endMs: 0 }
+      sessions.set(key, last)
+    }
+    addCall(last, row)
   }
   if (sessions.size === 0) return
-  const ordered = [...sessions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, session]) => session)
+  const ordered = [...sessions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => rowOf(sum))
   await runBuiltRows(trx, 'add to coding sessions', ordered, (part) => addSessions(trx, part).compile())
+}
+
+/** Sums of a session over a batch, and when the last of its calls ended, in milliseconds since 1970. */
+interface SessionSum {
+  row: CodingSessionRow
+  endMs: number
+}
+
+function rowOf({ row, endMs }: SessionSum): CodingSessionRow {
+  const end = new Date(endMs).toISOString()
+  if (end > row.last_at) row.last_at = end
+  return row
 }
 
 /** A session before its first call. Every row has the same columns in the same order; the statements rely on it. */
@@ -45,7 +63,8 @@ export const emptySession = (caller_id: string, session_id: string, at: string):
   last_turn: null,
 })
 
-function addCall(session: CodingSessionRow, row: CallRow): void {
+function addCall(sum: SessionSum, row: CallRow): void {
+  const { row: session } = sum
   for (const figure of FIGURES) session[figure] += figure === 'calls' ? 1 : (row[figure] ?? 0)
   const { counts } = statusOf(row.status)
   if (counts === 'error') session.errors += 1
@@ -54,8 +73,7 @@ function addCall(session: CodingSessionRow, row: CallRow): void {
   session.client = row.client ?? session.client
   session.client_version = row.client_version ?? session.client_version
   if (row.at < session.started_at) session.started_at = row.at
-  const end = new Date(Date.parse(row.at) + row.latency_ms).toISOString()
-  if (end > session.last_at) session.last_at = end
+  sum.endMs = Math.max(sum.endMs, Date.parse(row.at) + row.latency_ms)
   // Agents that the main one started have turns of their own, beside its turns.
   if (row.turn_id === null || row.parent_id !== null || row.turn_id === session.last_turn) return
   session.turns += 1

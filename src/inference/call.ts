@@ -57,17 +57,27 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const { callerId, session, requestId } = context
     const sessionId = session?.session_id ?? null
     if (callerId === null || sessionId === null) return makeFor(asked, plan, receiver, context)
-    const { endpoint } = asked
-    const stoppable = stoppableReceiver(receiver, (error, number) => errorEvent(endpoint, error, requestId, number))
-    const onOver = deps.billing.sessionGate.add({ callerId, sessionId }, stoppable)
+    const { endpoint, request } = asked
+    const { receiver: client, stop } = stoppableReceiver(receiver, (error, number) =>
+      errorEvent(endpoint, error, requestId, number),
+    )
+    const { sessionGate } = deps.billing
+    const running = { callerId, sessionId, stop }
+    sessionGate.add(running)
     try {
-      const made = makeFor(asked, plan, stoppable.receiver, context).finally(onOver)
-      return made.then((result) => {
-        if (result.failure === null) deps.billing.sessionGate.answered(asked.request.json)
-        return result
-      })
+      return makeFor(asked, plan, client, context).then(
+        (result) => {
+          sessionGate.remove(running)
+          if (result.failure === null) sessionGate.answered(request.json)
+          return result
+        },
+        (error: unknown) => {
+          sessionGate.remove(running)
+          throw error
+        },
+      )
     } catch (error) {
-      onOver()
+      sessionGate.remove(running)
       throw error
     }
   }

@@ -88,14 +88,17 @@ export function createCacheWatch(
     if (affinity === null || usage === null || usage.estimated === true) return null
     const { bytes, json } = request
     const { session_id = null, thread_id = null } = context.session ?? {}
-    const conversation = JSON.stringify([affinity, thread_id, upstream, model])
+    // Not as JSON: this runs with each call of a session.
+    const conversation = `${affinity}\0${thread_id ?? ''}\0${upstream}\0${model}`
     const { prompt_tokens: prompt, cached_tokens: cached = 0, cache_write_tokens: written = 0 } = usage
     const before = conversations.get(conversation)
+    const isCacheable = prompt >= LEAST_CACHED || cached + written > 0
+    if (before === undefined && !isCacheable) return null
     const isRecent = before !== undefined && now() - before.at <= KEPT_MS
     if (isRecent && prompt * 2 < before.known) return null
     const start = prompt < LEAST_CACHED ? null : startOf(json)
-    const present = { sums: sumsOf(bytes), bytes: bytes.length, start, prompt, known: cached + written }
-    conversations.set(conversation, { ...present, at: now() })
+    const sums = sumsOf(bytes)
+    conversations.set(conversation, { sums, bytes: bytes.length, start, prompt, known: cached + written, at: now() })
     if (!isRecent) return null
     const expected = Math.min(before.known, prompt)
     const isDrop = expected >= LEAST_CACHED && cached * 2 <= expected
@@ -106,7 +109,7 @@ export function createCacheWatch(
       onMiss({
         ...{ call_id: callId, caller_id: context.callerId, session_id, upstream, model },
         ...{ cached_before: before.known, cached_now: cached, changed },
-        differs_at: firstDifference(before.sums, present.sums),
+        differs_at: firstDifference(before.sums, sums),
         of_bytes: before.bytes,
       })
     const tokens = Math.max(0, expected - cached)
@@ -116,7 +119,8 @@ export function createCacheWatch(
 
 function sumsOf(bytes: Buffer): Uint32Array {
   const sums = new Uint32Array(Math.min(MOST_BLOCKS, Math.floor(bytes.length / BLOCK_BYTES)))
-  for (const index of sums.keys()) sums[index] = crc32(bytes.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES))
+  for (let index = 0; index < sums.length; index++)
+    sums[index] = crc32(bytes.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES))
   return sums
 }
 

@@ -2,33 +2,35 @@ import type { StoppedSessions } from '../../coding-sessions/stopped-sessions.ts'
 import { GazewayError } from '../../errors.ts'
 import type { StoppableReceiver } from './stoppable-receiver.ts'
 
+/** A running call of a session. */
+export interface RunningCall extends Pick<StoppableReceiver, 'stop'> {
+  callerId: string
+  sessionId: string
+}
+
 /** The running calls of sessions in this process, which end when their session is stopped. */
 export interface RunningSessions {
-  /** Adds a call of a session. @returns removes it, once it is over */
-  add(session: { callerId: string; sessionId: string }, call: Pick<StoppableReceiver, 'stop'>): () => void
+  /** Adds a call of a session. */
+  add(call: RunningCall): void
+  /** Removes a call that is over. */
+  remove(call: RunningCall): void
 }
 
-/** Creates the running calls. They follow the stops of all processes. */
+/**
+ * Creates the running calls. They follow the stops of all processes. Stops are rare, and look at each running call;
+ * nothing is computed for a call that is not stopped.
+ */
 export function createRunningSessions({ listen }: Pick<StoppedSessions, 'listen'>): RunningSessions {
-  const running = new Map<string, Set<Pick<StoppableReceiver, 'stop'>>>()
-  listen((session) => {
-    for (const { stop } of running.get(nameOf(session)) ?? []) stop(sessionStopped(session.sessionId))
+  const running = new Set<RunningCall>()
+  listen(({ callerId, sessionId }) => {
+    for (const call of [...running])
+      if (call.sessionId === sessionId && call.callerId === callerId) call.stop(sessionStopped(sessionId))
   })
   return {
-    add(session, call) {
-      const name = nameOf(session)
-      const calls = running.get(name) ?? new Set()
-      if (calls.size === 0) running.set(name, calls)
-      calls.add(call)
-      return () => {
-        calls.delete(call)
-        if (calls.size === 0 && running.get(name) === calls) running.delete(name)
-      }
-    },
+    add: (call) => void running.add(call),
+    remove: (call) => void running.delete(call),
   }
 }
-
-const nameOf = ({ callerId, sessionId }: { callerId: string; sessionId: string }): string => `${callerId} ${sessionId}`
 
 /** Error for the calls of a session that an admin has stopped. */
 export const sessionStopped = (sessionId: string): GazewayError =>

@@ -30,9 +30,11 @@ export function cacheEffect(
 ): CallCache | undefined {
   const { usage } = used
   const { asked: request, provider, model } = made
-  const isWatched = (context.session?.session_id ?? null) !== null
-  const call = { context, request, callId, upstream: provider.name, model: model?.upstream ?? '', usage }
-  const loss = isWatched ? (watchCache?.(call) ?? null) : null
+  const isWatched = usage !== null && watchCache !== undefined && (context.session?.session_id ?? null) !== null
+  const upstream = provider.name
+  const loss = isWatched
+    ? watchCache({ context, request, callId, upstream, model: model?.upstream ?? '', usage })
+    : null
   if (usage === null || (loss === null && (usage.cached_tokens ?? 0) === 0)) return undefined
   const { tokens = 0, changed = null } = loss ?? {}
   return {
