@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createAllowRoot } from '../src/context/allowed-root.ts'
 import { createContext, type Place } from '../src/context/context.ts'
@@ -77,6 +77,7 @@ async function measureRecall(
   const answers: Answer[] = []
   for (const [i, { source, language, questions }] of repositories.entries()) {
     const root = rootOf(i)
+    requireFiles(root, questions)
     const { get } = contextOf(temporaryFolder('context-data'))
     const plain = createPlainBm25(textsBelow(root))
     const here: Answer[] = []
@@ -97,6 +98,12 @@ async function measureRecall(
     answers.push(...here)
   }
   return answers
+}
+
+/** @throws Error for an answer that names a file which is not there: the question could never be answered */
+function requireFiles(root: string, questions: Asked['questions']): void {
+  const missing = questions.flatMap(({ files }) => files).filter((file) => !existsSync(join(root, file)))
+  if (missing.length > 0) throw new Error(`Files of answers that are not in ${root}: ${missing.join(', ')}`)
 }
 
 function addTotal(report: Report, what: string, answers: readonly Answer[]): void {

@@ -92,8 +92,8 @@ export const JUDGED: Asked[] = [
   asked(null, 'TypeScript', [
     [
       'How is a held amount captured into the ledger?',
-      'src/wallet/ledger/capture-entries.ts',
-      'src/wallet/receipts/holds.ts',
+      'src/wallet/receipts/charges.ts',
+      'src/wallet/budget/allowances.ts',
     ],
     ['Where are alerts signed and posted to a webhook?', 'src/alerts/webhook.ts'],
     ['How long does a transient error wait before it is retried?', 'src/inference/attempt/retry.ts'],
