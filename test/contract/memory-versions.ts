@@ -220,6 +220,19 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
       await of('fact/9')
       await of('fact/10', 'session:two')
       assert.deepEqual([(await recall('fact/9')).memory?.version, (await recall('fact/10')).found], [2, true])
+      await put({ key: 'by hand', value: 'pnpm test', tags: ['session:two'] })
+      for (let i = 11; i < 20; i++) await of(`fact/${i}`, 'session:two')
+      await assert.rejects(of('fact/20', 'session:two'), /10 memories by itself/)
+      await store.close()
+    })
+
+    it('are ten at most of those that a session stores at the same time, too', async () => {
+      const { store, put, memory } = await start()
+      const tags = ['captured', 'session:one']
+      const stores = Array.from({ length: 40 }, (_, i) => put({ key: `fact/${i}`, value: 'pnpm build', tags }))
+      const settled = await Promise.allSettled(stores)
+      assert.equal(settled.filter(({ status }) => status === 'fulfilled').length, 10)
+      assert.equal((await memory.recent(MemoryList.parse({ tag: 'captured', limit: 50 }))).items.length, 10)
       await store.close()
     })
 

@@ -7,7 +7,8 @@ import type { MemoryInput } from './memory-record.ts'
 const MOST = 10
 
 /**
- * Checks the number of captured memories of a session, by their tags `captured` and `session:ID`, once one is stored.
+ * Checks the number of captured memories of a session, by their tags `captured` and `session:ID`, once one is stored. The
+ * number is exact: memories with a tag share the count of its words, so parallel stores wait for each other from there on.
  *
  * @throws GazewayError `validation_failed` for more than ten
  */
@@ -19,10 +20,12 @@ export async function limitCaptured(
   const session = tags.find((tag) => tag.startsWith('session:'))
   if (session === undefined || !tags.includes('captured')) return
   const captured = await trx
-    .selectFrom('memory_tags')
-    .select('seq')
-    .where('space', '=', space)
-    .where('tag', '=', session)
+    .selectFrom('memory_tags as of_session')
+    .innerJoin('memory_tags as mark', 'mark.seq', 'of_session.seq')
+    .select('of_session.seq')
+    .where('of_session.space', '=', space)
+    .where('of_session.tag', '=', session)
+    .where('mark.tag', '=', 'captured')
     .limit(MOST + 1)
     .execute()
   if (captured.length <= MOST) return
