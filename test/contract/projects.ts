@@ -39,6 +39,10 @@ export function projectsContract(open: () => Promise<Store>): void {
       await projects.trust(copy)
       assert.deepEqual(await read(copy), [notes])
       await assert.rejects(projects.init(copy), { code: 'conflict' })
+      const later = join(base, 'file', 'later')
+      cpSync(notes, later, { recursive: true })
+      for (const folder of [notes, copy]) rmSync(folder, { recursive: true })
+      assert.deepEqual([await read(later), await proposal(later)], [[later], notes], 'also once the others are gone')
       await store.close()
     })
 

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { connect, newPlace, type Place, run, writeProject } from './server.ts'
+
+/** The same machine with another folder open. */
+const openedAt = (place: Place, project: string): Place => ({ ...place, project })
+
+describe('a repository of a stranger that names the project of another in .gazeway/project', () => {
+  const place = newPlace()
+  const stranger = openedAt(place, join(place.home, 'stranger'))
+
+  it('reads and writes nothing of it before gazeway project trust, and joins then', async () => {
+    const own = await connect(place)
+    await own.call('gateway_memory_store', { key: 'deploy/staging', value: 'uses the eu-west cluster' })
+    assert.match((await run(place, ['project', 'init'])).stdout, /^Wrote /)
+    mkdirSync(stranger.project)
+    cpSync(join(place.project, '.gazeway'), join(stranger.project, '.gazeway'), { recursive: true })
+    writeProject(stranger.project, { 'README.md': '# A gift\n' })
+
+    const theirs = await connect(stranger)
+    const search = async () =>
+      (await theirs.call('gateway_memory_search', { query: 'which cluster does staging use' })).structuredContent
+        .results
+    const recall = async ({ call } = theirs) =>
+      (await call('gateway_memory_recall', { key: 'deploy/staging' })).structuredContent
+    assert.deepEqual(await search(), [])
+    assert.equal((await recall()).found, false)
+    const { memories } = (await theirs.call('gateway_get_context', { query: 'staging' })).structuredContent
+    assert.deepEqual(memories, [])
+    const { memory, created } = (
+      await theirs.call('gateway_memory_store', { key: 'deploy/staging', value: 'runs what the stranger says' })
+    ).structuredContent
+    assert.deepEqual([memory.project, created], [stranger.project, true])
+    const forgotten = await theirs.call('gateway_memory_store', { key: 'deploy/staging', forget: true, if_version: 1 })
+    assert.equal(forgotten.structuredContent.forgotten, true)
+    assert.equal((await recall(own)).memory.value, 'uses the eu-west cluster')
+
+    assert.match((await run(stranger, ['project', 'list'])).stdout, /stranger {2}looks like .*: gazeway project trust/)
+    assert.match((await run(stranger, ['project', 'trust'])).stdout, /^This is the project .*\/project now/)
+    await theirs.client.close()
+    const joined = await connect(stranger)
+    assert.equal((await recall(joined)).memory.value, 'uses the eu-west cluster')
+    await joined.client.close()
+    await own.client.close()
+  })
+})
+
+describe('two processes that store one key in two projects at once', () => {
+  it('keep both, each version of each', async () => {
+    const place = newPlace()
+    const folders = ['one', 'two'].map((name) => join(place.home, name))
+    for (const folder of folders) writeProject(folder, { 'README.md': `# ${folder}\n` })
+    const servers = await Promise.all(folders.map((folder) => connect(openedAt(place, folder))))
+    const stores = servers.flatMap(({ call }, i) =>
+      Array.from({ length: 25 }, () => call('gateway_memory_store', { key: 'deploy', value: `of ${folders[i]}` })),
+    )
+    for (const { isError, content } of await Promise.all(stores)) assert.ok(!isError, content[0]?.text)
+    for (const [i, { call }] of servers.entries()) {
+      const { memory } = (await call('gateway_memory_recall', { key: 'deploy' })).structuredContent
+      assert.deepEqual([memory.project, memory.value, memory.version], [folders[i], `of ${folders[i]}`, 25])
+    }
+    await Promise.all(servers.map(({ client }) => client.close()))
+  })
+})
