@@ -91,7 +91,7 @@ interface Sources {
  *
  * - memories with all words
  * - memories with any of the rarest words, up to the number that can be ranked together
- * - if there are more, memories with words in key or tags
+ * - if there are more, or more of them than can be read, memories with words in key or tags
  */
 function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): Sources {
   const telling = tellingOf(terms)
@@ -104,7 +104,7 @@ function gather(index: TextIndex, terms: readonly Term[], filter: TextFilter): S
     return gatherFrequent(readNamed(), () => readSome(terms))
   const some = readSome(terms)
   const unlessAll = (more: () => Promise<Candidate[]>) =>
-    some.then((all) => (all.length < MAX_CANDIDATES ? [] : more()))
+    some.then((all) => (all.length < MAX_CANDIDATES && longWords(all) <= MAX_READ ? [] : more()))
   const named = unlessAll(readNamed)
   if (terms.length === 1) return { whole: some, named, some, hasMore: isFull(some, MAX_CANDIDATES) }
   return withMore({ whole: unlessAll(() => readWhole(readLikely, terms)), named, some })
@@ -126,6 +126,10 @@ const withMore = (sources: Omit<Sources, 'hasMore'>): Sources => ({
   ...sources,
   hasMore: isFull(sources.whole, MAX_LIKELY),
 })
+
+/** Number of words of the long values, which are read one by one. */
+const longWords = (candidates: readonly Candidate[]): number =>
+  candidates.reduce((sum, { words, value_text }) => (value_text === null ? sum + words : sum), 0)
 
 const isFull = (source: Promise<Candidate[]>, limit: number): Promise<boolean> =>
   source.then(({ length }) => length === limit)
