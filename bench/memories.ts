@@ -63,9 +63,29 @@ export async function seedData(folder: string, sizes: readonly number[]): Promis
   }
 }
 
-function storeTogether(store: Store, memories: readonly MemoryInput[]): Promise<void> {
+/** Stores memories in one transaction. */
+export function storeTogether(store: Store, memories: readonly MemoryInput[]): Promise<void> {
   const now = new Date().toISOString()
   return store.write(async (trx) => {
     for (const memory of memories) await keepMemory(trx, 0, memory, now)
   })
+}
+
+/** One of the first `size` memories, another with each turn, from all over them. */
+export function spread<T extends TextMemory>(memories: readonly T[], turn: number, size = memories.length): T {
+  return memories[(turn * 7919) % size] as T
+}
+
+/** The kinds of queries that people and models write, made from the words of a memory that is to be found. */
+export const QUERIES: Record<string, (words: readonly string[]) => string> = {
+  'a telling word': tellingWord,
+  'the beginning of one': (words) => tellingWord(words).slice(0, -1),
+  'one with a typo': (words) => tellingWord(words).replace(/^(..)./, '$1x'),
+  'two words': (words) => words.slice(2, 4).join(' '),
+  'eight words': (words) => words.slice(4, 12).join(' '),
+}
+
+/** A word that few memories hold: of a frequent one the peer returns every memory, for tens of megabytes. */
+function tellingWord(words: readonly string[]): string {
+  return words.find((word) => word.length > 4) ?? words.join(' ')
 }

@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { createMemory } from '../src/memory/memory.ts'
 import { temporaryFolder } from './folder.ts'
 import { measureHybrid } from './hybrid.ts'
-import { createMemories, dataFolder, openData, seedData, seededMemories, type TextMemory } from './memories.ts'
+import {
+  createMemories,
+  dataFolder,
+  openData,
+  QUERIES,
+  seedData,
+  seededMemories,
+  spread,
+  type TextMemory,
+} from './memories.ts'
 import type { Report } from './report.ts'
 import { gazeway, PEER, serverMemory } from './servers.ts'
 import { openInitialized } from './session.ts'
@@ -90,20 +99,6 @@ function writeThrough(file: number): void {
   fsyncSync(file)
 }
 
-/** The kinds of queries that people and models write, made from the words of a memory that is to be found. */
-const QUERIES: Record<string, (words: readonly string[]) => string> = {
-  'a telling word': tellingWord,
-  'the beginning of one': (words) => tellingWord(words).slice(0, -1),
-  'one with a typo': (words) => tellingWord(words).replace(/^(..)./, '$1x'),
-  'two words': (words) => words.slice(2, 4).join(' '),
-  'eight words': (words) => words.slice(4, 12).join(' '),
-}
-
-/** A word that few memories hold: of a frequent one the peer returns every memory, for tens of megabytes. */
-function tellingWord(words: readonly string[]): string {
-  return words.find((word) => word.length > 4) ?? words.join(' ')
-}
-
 const SEARCH = `search over stdio, ${shown(MANY)} memories`
 
 async function measureSearches(report: Report, folder: string, memories: readonly TextMemory[]): Promise<void> {
@@ -143,11 +138,6 @@ function peerFile(folder: string, memories: readonly TextMemory[]): string {
 
 function entityOf({ key, value, tags }: TextMemory) {
   return { name: key, entityType: tags[0] ?? 'note', observations: [value] }
-}
-
-/** One of the first `size` memories, another with each turn, from all over them. */
-function spread(memories: readonly TextMemory[], turn: number, size = memories.length): TextMemory {
-  return memories[(turn * 7919) % size] as TextMemory
 }
 
 function shown(count: number): string {

@@ -17,7 +17,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   start: [() => import('./start.ts')],
   resident: [() => import('./resident.ts')],
   tools: [() => import('./tools.ts')],
-  memory: [() => import('./memory.ts')],
+  memory: [() => import('./memory.ts'), () => import('./memory-projects.ts')],
   retrieval: [() => import('./retrieval.ts'), () => import('./retrieval-context.ts')],
   answers: [() => import('./answers.ts')],
   embeddings: [() => import('./embeddings.ts')],

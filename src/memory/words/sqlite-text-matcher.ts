@@ -7,6 +7,8 @@ import type { TextFilter, TextMatcher, Wanted } from './text-matcher.ts'
 
 /** Share of all memories above which a namespace is filtered row by row: the index would be slower. */
 const SMALL_SHARE = 0.1
+/** Memories of a project up to which their numbers are looked up before their rows: reading rows takes longer. */
+const SMALL_PROJECT = 5_000
 const COLUMNS = { everywhere: 'key_text value_text tags_text also_text', 'in key or tags': 'key_text tags_text' }
 
 /**
@@ -20,6 +22,7 @@ export const sqliteTextMatcher: TextMatcher = {
     const expression = [`{${COLUMNS[wanted.where]}} : (${formatGroups(wanted, filter.space)})`, ...scopes(filter)]
     const conditions: Array<RawBuilder<unknown>> = [
       sql`memories_text match ${expression.join(' AND ')}`,
+      ...inSmallProject(filter),
       isLive(filter.now),
       ...filterConditions(filter),
     ]
@@ -36,6 +39,23 @@ function scopes({ space, namespace, tags = [] }: TextFilter): string[] {
   return [
     ...(isSmall ? [`namespace : ${quote(namespace.name)}`] : []),
     ...tagged.map((words) => `tags_text : ${quote(marked(space, words))}`),
+  ]
+}
+
+/**
+ * Condition that a match is of the projects of the filter or of none, by its number alone. Otherwise the rows of all
+ * matches are read to find the few of a small project. True for all matches if the projects are large.
+ */
+function inSmallProject({ space, project }: TextFilter): Array<RawBuilder<unknown>> {
+  if (project === undefined) return []
+  const parts = [null, ...[project ?? []].flat()].map(
+    (one) => sql`select seq from memories where space = ${space} and project is ${one}`,
+  )
+  const numbers = sql.join(parts, sql` union all `)
+  // The plus keeps SQLite from one search of the text index for each number.
+  return [
+    sql`(${SMALL_PROJECT} <= (select count(*) from (${numbers} limit ${SMALL_PROJECT}))
+      or +memories_text.rowid in (${numbers}))`,
   ]
 }
 
