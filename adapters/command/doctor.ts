@@ -32,7 +32,8 @@ async function damageOf({ engine, db }: Store): Promise<string | null> {
   try {
     const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db)
     const found = rows[0]?.quick_check ?? ''
-    return found === 'ok' ? null : `It is damaged (${found}). ${DAMAGED_ADVICE}`
+    // SQLite describes the damage on several lines.
+    return found === 'ok' ? null : `It is damaged (${found.replace(/\s+/g, ' ')}). ${DAMAGED_ADVICE}`
   } catch (error) {
     return reason(error)
   }

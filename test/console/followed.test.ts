@@ -268,7 +268,7 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
         .first()
         .waitFor()
     }
-    for (const at of ['settings', 'settings/models', 'wallet/ledger', 'tasks?status=open']) {
+    for (const at of ['settings', 'settings/prices', 'wallet/ledger', 'tasks?status=open']) {
       await page.goto(`${under.platform.url}/#/calls`)
       await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor()
       await page.goto(`${under.platform.url}/#/${at}`)

@@ -52,7 +52,7 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
       ['make, edit', 'Actions', 'Make, edit or revoke a key', /#\/keys$/],
       ['night', 'Sessions', 'night', new RegExp(`#/sessions/night\\?key=${under.platform.keyId}`)],
       ['palette/col', 'Memories', 'palette/colour', /#\/memory\?words=palette/],
-      ['audit.store', 'Settings', 'audit.store_content', /#\/settings\/configuration\?words=audit/],
+      ['audit.store', 'Settings', 'audit.store_content', /#\/settings\/all\?words=audit/],
     ]
     for (const [text, group, label, address] of kinds) {
       await type(page, text)

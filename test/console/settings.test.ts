@@ -30,7 +30,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   }
 
   it('change a setting, in force at once', async () => {
-    const page = await console.open('#/settings/configuration')
+    const page = await console.open('#/settings/all')
     await page.getByLabel('Find a setting').fill('audit')
     await page.getByLabel('audit.retention_days').fill('30')
     await page.getByLabel('audit.store_content').selectOption('true')
@@ -50,7 +50,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('refuse a wrong value at its field, and change nothing', async () => {
-    const page = await console.open('#/settings/configuration')
+    const page = await console.open('#/settings/all')
     await page.getByLabel('audit.retention_days').fill('0')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('alert').filter({ hasText: 'a whole number from 1 to 36500' }).waitFor()
@@ -66,17 +66,83 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('say what waits for a restart, and what a flag is over', async () => {
-    const page = await console.open('#/settings/configuration')
+    const page = await console.open('#/settings/all')
     await page.getByLabel('http.header_timeout_ms').fill('9000')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Restart required for').waitFor()
     await page.getByText('--upstream takes precedence').waitFor()
-    await inspect(page, 'settings-configuration')
+    await inspect(page, 'settings-all')
+    await page.close()
+  })
+
+  it('stand by task, each once, with the checks beside them', async () => {
+    const { gateway } = console.platform
+    await gateway.config.set({ 'alerts.webhook_url': 'http://127.0.0.1:9/' })
+    const page = await console.open('#/settings')
+    const tabs = page.getByRole('tablist', { name: 'Settings' }).getByRole('tab')
+    const seen: string[] = []
+    for (let at = 0; at < (await tabs.count()) - 1; at++) {
+      await tabs.nth(at).click()
+      const name = (await tabs.nth(at).textContent()) ?? ''
+      if (name !== 'Routes')
+        await page.locator('.parts > legend, .field label').filter({ hasText: '.' }).first().waitFor()
+      const labels = await page
+        .locator('form > .card > .fields > .field > label, form > .card > .fields > .parts > legend')
+        .allTextContents()
+      seen.push(...labels)
+      if (name === 'Budgets') {
+        await page.getByText('alerts: not sent: set both alerts.webhook_url and alerts.webhook_secret.').waitFor()
+        await inspect(page, 'settings-budgets')
+      }
+      if (name === 'Payments and chain') await inspect(page, 'settings-payments')
+    }
+    const { items } = (await (
+      await ask(console.platform, 'GET', '/api/config/keys', { key: console.platform.admin })
+    ).json()) as { items: { key: string }[] }
+    const others = ['upstreams', 'routes']
+    assert.deepEqual(seen.toSorted(), items.flatMap(({ key }) => (others.includes(key) ? [] : [key])).toSorted())
+    await gateway.config.set({ 'alerts.webhook_url': null })
+    await page.close()
+  })
+
+  it('are edited by their schema, without JSON: lists, entries of objects, and what is wrong in one of them', async () => {
+    const { gateway } = console.platform
+    const page = await console.open('#/settings/prices')
+    const prices = page.getByRole('group', { name: 'pricing.models' })
+    await prices.getByRole('textbox', { name: 'Name of a new entry' }).first().waitFor()
+    const name = prices.getByRole('textbox', { name: 'Name of a new entry' }).last()
+    await name.fill('m-1.5')
+    await press(prices.getByRole('button', { name: 'Add' }).last())
+    const model = prices.getByRole('group', { name: 'm-1.5' })
+    await model.getByLabel('Input', { exact: true }).first().fill('much')
+    await model.getByLabel('Output', { exact: true }).first().fill('8')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('This is not a number.').waitFor()
+    await inspect(page, 'settings-prices')
+    await model.getByLabel('Input', { exact: true }).first().fill('-1')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await model.getByRole('alert').filter({ hasText: 'must be' }).waitFor()
+    await model.getByLabel('Input', { exact: true }).first().fill('2')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved and applied.').waitFor()
+    assert.deepEqual(gateway.loaded.config.pricing.models['m-1.5'], { input: 2, output: 8 })
+
+    await gateway.config.set({ 'pricing.models.theirs': { input: 1, output: 1 } })
+    await page.getByRole('button', { name: 'Remove m-1.5' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('1 change').waitFor({ state: 'detached' })
+    assert.deepEqual(Object.keys(gateway.loaded.config.pricing.models), ['theirs'])
+
+    await page.goto(`${console.platform.url}/#/settings/operation`)
+    await page.getByLabel('http.allowed_hosts').fill('one.example\n\ntwo.example')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('1 change').waitFor({ state: 'detached' })
+    assert.deepEqual(gateway.loaded.config.http.allowed_hosts, ['one.example', 'two.example'])
     await page.close()
   })
 
   it('never show a secret, and keep it when it is not replaced', async () => {
-    const page = await console.open('#/settings/configuration')
+    const page = await console.open('#/settings/all')
     await page.getByLabel('agent_gateway.key').fill('a-secret-for-the-gateway')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved').waitFor()
@@ -90,15 +156,15 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('change which model does what, and the names of models', async () => {
-    const page = await console.open('#/settings/models')
-    await page.getByLabel('Chat model').fill('fast')
-    await page.getByLabel('Your aliases').fill('fast = llm-3-fast')
-    await page.getByRole('button', { name: 'Save models' }).click()
+    const page = await console.open('#/settings/providers')
+    await page.getByLabel('upstream.models.chat').fill('fast')
+    await page.getByLabel('upstream.aliases').fill('fast = llm-3-fast')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved').waitFor()
     const { upstream } = await shown()
     assert.equal((upstream.models as { chat: string }).chat, 'fast')
     assert.deepEqual(upstream.aliases, { fast: 'llm-3-fast' })
-    await inspect(page, 'settings-models')
+    await inspect(page, 'settings-providers')
     await page.close()
   })
 
@@ -106,10 +172,10 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const upstream = await startUpstream()
     upstream.on('/models', json(200, { object: 'list', data: [] }))
     const flagged = await startConsole(upstream.url, { env: { GAZEWAY_UPSTREAM_API_KEY: '' } })
-    const page = await flagged.open('#/settings/models')
-    await page.getByRole('textbox', { name: 'API key' }).fill('key-of-theirs')
-    await page.getByRole('button', { name: 'Save models' }).click()
-    await page.getByText('Never shown. Enter a new key to replace it.').waitFor()
+    const page = await flagged.open('#/settings/providers')
+    await page.getByLabel('upstream.api_key').fill('key-of-theirs')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved').waitFor()
     const { dataDir, config } = flagged.platform.gateway.loaded
     assert.equal(config.upstream.api_key, 'key-of-theirs')
     const { aliases, ...kept } = JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')).upstream
@@ -125,11 +191,11 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const tuned = 'ft:base?v=2&k=1'
     const body = { aliases: { tuned, 'llm-4.20': 'grok-4', gone: 'grok-3' } }
     await ask(console.platform, 'POST', '/api/config/model', { key: admin, body })
-    const page = await console.open('#/settings/models')
-    const names = page.getByLabel('Your aliases')
+    const page = await console.open('#/settings/providers')
+    const names = page.getByRole('textbox', { name: 'upstream.aliases' })
     await names.fill((await names.inputValue()).replace('gone = grok-3', 'mine = a=b'))
     await ask(console.platform, 'POST', '/api/config', { key: admin, body: { 'upstream.aliases.theirs': 'grok-2' } })
-    await page.getByRole('button', { name: 'Save models' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Saved').waitFor()
     const { aliases } = gateway.loaded.config.upstream
     assert.deepEqual(aliases, { tuned, 'llm-4.20': 'grok-4', mine: 'a=b', theirs: 'grok-2' })
@@ -442,7 +508,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('can be read without an admin’s key, and not changed', async () => {
-    const page = await console.open('#/settings/configuration', { key: console.platform.key })
+    const page = await console.open('#/settings/all', { key: console.platform.key })
     await page.getByText('Changing them needs an admin key').waitFor()
     assert.ok(await page.getByLabel('audit.retention_days').isDisabled(), 'the field is disabled')
     // Keys have a page of their own, where a key that is no admin's sees itself alone.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as double from '../doubles/upstream.ts'
-import { type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { type ConsoleUnderTest, hasFocus, inspect, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () => {
   let one: double.UpstreamDouble
@@ -25,41 +25,140 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     await one.close()
   })
 
-  it('shows states, tests a candidate, and edits routes', async () => {
+  const config = () => under.platform.gateway.loaded.config
+
+  it('shows states, tests a candidate, and edits routes with a dry run of what is not saved', async () => {
     const page = await under.open('#/upstreams')
     const table = page.getByRole('table', { name: 'Upstreams' })
     await table.getByRole('row', { name: /^one answers/ }).waitFor()
     await table.getByRole('row', { name: /^groq no key/ }).waitFor()
-    await inspect(page, 'upstreams')
-
-    await page.getByLabel('Model', { exact: true }).first().fill('smart')
-    await page.getByRole('button', { name: 'Show candidates' }).click()
+    const candidates = page.getByRole('table', { name: 'Candidates' }).getByRole('row')
+    await page.getByLabel('Model in a request').fill('smart')
     await page.getByText('smart is sent to these candidates, by route 1:').waitFor()
+    await inspect(page, 'upstreams')
     await page.getByRole('button', { name: 'Test one with m-1' }).click()
     await page.getByRole('status').filter({ hasText: 'A word.' }).waitFor()
 
     const first = page.getByRole('group', { name: 'Route 1' })
-    assert.equal(await first.getByLabel('Candidates').inputValue(), 'one/m-1 weight 3\ndefault')
+    assert.equal(await first.getByLabel('Upstream', { exact: true }).first().inputValue(), 'one')
+    assert.equal(await first.getByLabel('Upstream model').first().inputValue(), 'm-1')
     await page.getByRole('button', { name: 'Add a route' }).click()
     const second = page.getByRole('group', { name: 'Route 2' })
-    await second.getByLabel('Model').fill('s*')
-    await second.getByLabel('Candidates').fill('nobody/x')
-    await page.getByRole('button', { name: 'Move route 2 up' }).click()
+    await second.getByLabel('Model', { exact: true }).fill('s*')
+    await second.getByLabel('Upstream', { exact: true }).selectOption('groq')
+    await press(page.getByRole('button', { name: 'Add a candidate to route 2' }))
+    await second.getByLabel('Upstream model').nth(1).fill('llm-3-fast')
+    const up = page.getByRole('button', { name: 'Move route 2 up' })
+    await press(up)
+    await hasFocus(page.getByRole('button', { name: 'Move route 1 up' }))
+    await candidates.filter({ hasText: /groq.*API key missing/ }).waitFor()
+    await candidates.filter({ hasText: /default.*llm-3-fast.*tried/ }).waitFor()
+    assert.equal(config().routes.length, 1, 'a dry run changes nothing')
+
+    const model = first.getByLabel('Upstream model').nth(1)
+    await model.press('Alt+ArrowUp')
+    await hasFocus(first.getByLabel('Upstream model').first())
+    await page.getByLabel('Hedged after').first().fill('0')
     await page.getByRole('button', { name: 'Save routes' }).click()
-    await page.getByText(/routes\.0\.to\.0: unknown upstream nobody/).waitFor()
-    await first.getByLabel('Candidates').fill('default/llm-3-fast')
-    await first.getByLabel('Hedged after').fill('2500')
+    await page
+      .getByText(/routes\.0\.hedge_after_ms: .*must be/)
+      .first()
+      .waitFor()
+    await page.getByLabel('Hedged after').first().fill('2500')
     await page.getByRole('button', { name: 'Save routes' }).click()
     await page.getByText('Saved and applied.').waitFor()
-    const { routes } = under.platform.gateway.loaded.config
     assert.deepEqual(
-      routes.map(({ model, to, hedge_after_ms }) => [model, to, hedge_after_ms]),
+      config().routes.map(({ model: glob, to, hedge_after_ms }) => [glob, to, hedge_after_ms]),
       [
-        ['s*', ['default/llm-3-fast'], 2500],
+        ['s*', ['default/llm-3-fast', 'groq'], 2500],
         ['smart', [{ upstream: 'one', model: 'm-1', weight: 3 }, 'default'], 4000],
       ],
     )
-    await page.getByRole('row', { name: /^default llm-3-fast/ }).waitFor()
+    await page.close()
+  })
+
+  it('moves a route by dragging it', async () => {
+    await under.platform.gateway.config.set({ routes: ['a', 'b', 'c'].map((model) => ({ model, to: ['default'] })) })
+    const page = await under.open('#/settings/routes')
+    const items = page.getByRole('list', { name: 'Routes', exact: true }).locator(':scope > li')
+    await items.nth(2).waitFor()
+    await items.nth(2).locator('.grip').first().dragTo(items.nth(0))
+    await page.getByRole('button', { name: 'Save routes' }).click()
+    await page.getByText('Saved and applied.').waitFor()
+    assert.deepEqual(
+      config().routes.map(({ model }) => model),
+      ['c', 'a', 'b'],
+    )
+    await page.close()
+  })
+
+  it('adds an upstream by the keyboard: its key is tested, its models are listed with prices, and it is saved', async () => {
+    await under.platform.gateway.config.set({ 'pricing.models.m-1': { input: 2, output: 8 } })
+    const page = await under.open('#/upstreams')
+    await press(page.getByRole('link', { name: 'Add an upstream' }))
+    await page.getByLabel('Provider', { exact: true }).selectOption('Other (base URL)')
+    await page.getByLabel('Base URL').fill(one.url)
+    await page.getByLabel('Name', { exact: true }).fill('two')
+    one.on('/models', double.json(401, { error: { message: 'No.' } }), double.json(200, { data: [{ id: 'm-1' }] }))
+    await page.getByLabel('API key').fill('key-of-two-number-1')
+    await page.keyboard.press('Enter')
+    await page.getByText(/answered 401: check its key/).waitFor()
+    await inspect(page, 'upstream-refused')
+    one.on('/models', double.json(200, { data: [{ id: 'm-1' }] }))
+    await page.getByLabel('API key').fill('key-of-two-number-2')
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /^m-1 2 8/ }).waitFor()
+    await page.getByRole('button', { name: 'Test m-1' }).click()
+    await page.getByRole('status').filter({ hasText: 'A word.' }).waitFor()
+    assert.ok(one.received.some(({ headers }) => headers.authorization === 'Bearer key-of-two-number-2'))
+    assert.equal(config().upstreams.two, undefined, 'nothing is saved before')
+    await inspect(page, 'upstream-new')
+    await press(page.getByRole('button', { name: 'Save upstream' }))
+    await page.getByRole('row', { name: /^two/ }).waitFor()
+    const { provider, api_keys } = config().upstreams.two ?? {}
+    assert.deepEqual([provider, api_keys], [one.url, ['key-of-two-number-2']])
+    assert.ok(!(await page.content()).includes('key-of-two'), 'the key is nowhere in the page')
+    await page.close()
+  })
+
+  it('edits what was changed alone, reorders, and removes', async () => {
+    const { gateway } = under.platform
+    const page = await under.open('#/upstreams')
+    await page.getByRole('button', { name: '↑ moves up groq' }).click()
+    await page.getByText('Saved and applied.').waitFor()
+    assert.deepEqual(Object.keys(config().upstreams).slice(0, 2), ['groq', 'one'])
+    await press(page.getByRole('row', { name: /^one/ }).getByRole('link'))
+    await page.getByLabel('Models that it serves').fill('m-*\nn-*')
+    await gateway.config.set({ 'upstreams.one.weight': 7 })
+    await press(page.getByRole('button', { name: 'Test the key' }))
+    await press(page.getByRole('button', { name: 'Save upstream' }))
+    await page.getByRole('row', { name: /^one/ }).waitFor()
+    const { weight, models, api_keys } = config().upstreams.one ?? {}
+    assert.deepEqual([weight, models, api_keys], [7, ['m-*', 'n-*'], ['key-of-one-number-1']])
+    await page.getByRole('button', { name: 'Remove groq' }).click()
+    await page.getByRole('button', { name: 'Remove upstream' }).click()
+    await page.getByRole('row', { name: /^groq/ }).waitFor({ state: 'detached' })
+    assert.equal(config().upstreams.groq, undefined)
+    await page.close()
+  })
+
+  it('shows the checks of doctor, each with where to mend it', async () => {
+    one.on('/models', double.json(401, { error: { message: 'No.' } }))
+    const page = await under.open('#/doctor')
+    const item = page.getByRole('listitem').filter({ hasText: 'upstream one' })
+    await item.getByText(/check its key/).waitFor()
+    await page.getByRole('heading', { name: /checks need a look/ }).waitFor()
+    await inspect(page, 'doctor')
+    await press(item.getByRole('link', { name: 'Edit the upstream' }))
+    await page.getByRole('heading', { name: 'one', level: 1 }).waitFor()
+    await page.getByLabel('API key').fill('key-of-one-number-2')
+    one.on('/models', double.json(200, { data: [{ id: 'm-1' }] }))
+    await page.keyboard.press('Enter')
+    await press(page.getByRole('button', { name: 'Save upstream' }))
+    await page.getByText('Saved and applied.').waitFor()
+    await page.goto(`${under.platform.url}/#/doctor`)
+    await item.getByText('ok').waitFor()
+    await page.close()
   })
 
   it('is for admins', async () => {

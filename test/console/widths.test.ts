@@ -23,7 +23,11 @@ const PAGES = [
   'memory',
   'skills',
   'upstreams',
-  'settings/models',
+  'upstreams/new',
+  'doctor',
+  ...['providers', 'routes', 'prices', 'budgets', 'payments', 'attention', 'retention', 'operation', 'all'].map(
+    (tab) => `settings/${tab}`,
+  ),
   'keys',
   'keys/groups',
   'sessions',

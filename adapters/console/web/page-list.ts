@@ -58,6 +58,7 @@ const PAGE_GROUPS: readonly { label: string; pages: readonly PageEntry[] }[] = [
       { name: 'keys', label: 'Keys', own: true, load: () => import('./pages/keys/keys.tsx') },
       { name: 'upstreams', label: 'Upstreams', load: () => import('./pages/upstreams/upstreams.tsx') },
       { name: 'settings', label: 'Settings', load: () => import('./pages/settings/settings.tsx') },
+      { name: 'doctor', label: 'Doctor', load: () => import('./pages/doctor/doctor.tsx') },
     ],
   },
 ]

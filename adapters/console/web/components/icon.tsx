@@ -15,6 +15,7 @@ const SHAPES = {
   memory: 'M2 4c0-2.6 12-2.6 12 0s-12 2.6-12 0zM2 4v8c0 2.6 12 2.6 12 0V4M2 8c0 2.6 12 2.6 12 0',
   skills: 'M2 2h5v5H2zM9 9h5v5H9zM11.5 2v5M9 4.5h5M2 11.5h5',
   settings: 'M2 5h7M13 5h1M2 11h1M7 11h7M11 3v4M5 9v4',
+  doctor: 'M1 8h3l2-5 3 10 2-5h4',
   keys: 'M5.5 14a3 3 0 1 1 0-6 3 3 0 0 1 0 6M7.7 8.8 13.5 3M11 5.5l2 2',
   reviews: 'M4 2v12M12 2v12M2 5h4M10 11h4M4 11h.01',
   search: 'M7 2a5 5 0 1 1 0 10A5 5 0 0 1 7 2M11 11l3 3',

@@ -40,7 +40,7 @@ const BY_PREFIX: ReadonlyMap<string, { group: string; note: string; page: string
 
 const ACTIONS: readonly Found[] = [
   { label: 'Make, edit or revoke a key', address: href('keys') },
-  { label: 'Set a provider and its key', address: href('settings', { id: 'models' }) },
+  { label: 'Add a provider and its key', address: href('upstreams', { id: 'new' }) },
   { label: 'Edit routes, test an upstream', address: href('upstreams') },
   { label: 'Divide a goal into tasks', address: href('swarm') },
   { label: 'Show failed calls', address: href('calls', { query: { status: 'error' } }) },
@@ -141,7 +141,7 @@ const SEARCHES: readonly Search[] = [
         group: 'Settings',
         label: key,
         note: description,
-        address: href('settings', { id: 'configuration', query: { words: key } }),
+        address: href('settings', { id: 'all', query: { words: key } }),
       }))
   },
 ]

@@ -21,7 +21,7 @@ export function Content({ of: call, before }: { of: CallRecord; before: string |
           {session.value?.isAdmin && (
             <>
               Turn on <code>audit.store_content</code> in the{' '}
-              <a href={href('settings', { id: 'configuration' })}>settings</a> to store requests and replies.
+              <a href={href('settings', { id: 'retention' })}>settings</a> to store requests and replies.
             </>
           )}
         </p>

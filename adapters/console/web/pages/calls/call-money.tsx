@@ -48,7 +48,7 @@ export function Money({ of: { call, receipts, transfers } }: { of: ExplainedCall
           {from !== null && `; ${COST_FROM[from]}`}
           {receipt?.price?.source && `, ${receipt.price.source}`}
           {receipt?.price?.date && `, read on ${receipt.price.date}`}.{' '}
-          {isAdmin && <a href={href('settings')}>Change prices</a>}
+          {isAdmin && <a href={href('settings', { id: 'prices' })}>Change prices</a>}
         </p>
       </Card>
       <Card title="Ledger">

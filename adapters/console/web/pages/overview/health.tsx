@@ -130,7 +130,7 @@ function providerPart(config: Live<ModelConfig>, recent: Live<CallStatsReply>): 
   const name = 'Models'
   const models = config.data
   if (!models || isUnread(config)) return unreadPart(name, config)
-  const settings = <a href={href('settings', { id: 'models' })}>Settings</a>
+  const settings = <a href={href('settings', { id: 'providers' })}>Settings</a>
   if (models.api_key_needed && !models.api_key_set) {
     return {
       name,

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
-import type { ConfigChanged, ConfigShown } from '../../../../platform/routes/config-routes.ts'
-import { ApiError, api } from '../../api.ts'
+import type { AvailableModels } from '../../../../platform/routes/config-model-routes.ts'
+import type { ConfigShown } from '../../../../platform/routes/config-routes.ts'
 import {
   Badge,
   Button,
@@ -11,41 +11,63 @@ import {
   Field,
   Form,
   NotLoaded,
-  notify,
   Primary,
-  Select,
   TextInput,
-  useAction,
 } from '../../components/components.ts'
 import { place } from '../../router.ts'
+import { textOf, valueAt } from '../../schema/schema.ts'
+import { type Fault, SchemaField } from '../../schema/schema-field.tsx'
 import { useLive } from '../../use-live.ts'
-import { choicesOf, kindOf, readValue, textOf, valueAt } from './setting.ts'
+import { FindingNote, type FindingOf, useDoctor } from '../doctor/findings.tsx'
+import { sectionOf, type Task, taskOf } from './setting-tasks.ts'
 import './settings.css'
+import { useDraft } from './use-draft.ts'
 
-/** Edited text by key. */
-type Draft = Readonly<Record<string, string>>
-
-/** All settings by section. Changes are saved together, all or none. */
-export function Configuration({ isAdmin }: { isAdmin: boolean }) {
+/** Settings of a task, or all of them with a search, by section. Changes are saved together, all or none. */
+export function Configuration({ task, isAdmin }: { task: Task | 'all'; isAdmin: boolean }) {
   const described = useLive<{ items: KeyOfConfig[] }>('/api/config/keys', { everyMs: 600_000 })
   const shown = useLive<ConfigShown>('/api/config', { everyMs: 10_000 })
-  if (described.data && shown.data)
-    return <Settings settings={described.data.items} shown={shown.data} isAdmin={isAdmin} onSaved={shown.reload} />
-  return <NotLoaded of={{ error: described.error ?? shown.error, reload: shown.reload }} what="settings" />
+  const models = useLive<AvailableModels>(task === 'providers' && isAdmin ? '/api/available-models' : null, {
+    everyMs: 60_000,
+  })
+  if (!described.data || !shown.data)
+    return <NotLoaded of={{ error: described.error ?? shown.error, reload: shown.reload }} what="settings" />
+  return (
+    <Settings
+      task={task}
+      settings={described.data.items}
+      models={models.data?.models.map(({ id }) => id)}
+      shown={shown.data}
+      isAdmin={isAdmin}
+      onSaved={shown.reload}
+    />
+  )
 }
 
+/** Settings that have a page of their own, which the pages of tasks show in their place. */
+const ELSEWHERE = ['upstreams', 'routes']
+
 function Settings(props: {
+  task: Task | 'all'
   settings: readonly KeyOfConfig[]
+  /** Models of the provider. */
+  models: readonly string[] | undefined
   shown: ConfigShown
   isAdmin: boolean
   onSaved: () => void
 }) {
-  const { settings, shown } = props
+  const { task, settings, shown, isAdmin, models } = props
   const { config, env, flags, restart_required } = shown
   const [wanted, setWanted] = useState(place.value.query.get('words') ?? '')
-  const { draft, faults, busy, error, edit, save, discard } = useDraft(settings, config, props.onSaved)
-  const matching = settings.filter((setting) => matches(setting, wanted))
-  const sections = [...new Set(matching.map(sectionOf))]
+  const doctor = useDoctor(isAdmin)
+  const { draft, fault, busy, error, edit, save, discard } = useDraft(settings, config, () => {
+    props.onSaved()
+    doctor.reload()
+  })
+  const matching = settings.filter((setting) =>
+    task === 'all' ? matches(setting, wanted) : taskOf(setting.key) === task && !ELSEWHERE.includes(setting.key),
+  )
+  const sections = [...new Set(matching.map(({ key }) => sectionOf(key)))]
   const over = new Map([...Object.entries(env), ...Object.entries(flags)].map(([name, { path }]) => [path, name]))
   const changes = Object.keys(draft)
   return (
@@ -58,25 +80,32 @@ function Settings(props: {
           ))}
         </p>
       )}
-      <Field label="Find a setting">
-        <TextInput type="search" value={wanted} onInput={setWanted} placeholder="port, retention, model…" />
-      </Field>
-      {sections.length === 0 && <Empty title="No setting matches" hint="Search by name or description." />}
+      {task === 'all' && (
+        <>
+          <Field label="Find a setting">
+            <TextInput type="search" value={wanted} onInput={setWanted} placeholder="port, retention, model…" />
+          </Field>
+          {sections.length === 0 && <Empty title="No setting matches" hint="Search by name or description." />}
+        </>
+      )}
       {sections.map((section) => (
         <Card key={section} title={section}>
+          <FindingNote of={doctor.about(section, matching)} />
           <div class="fields">
             {matching
-              .filter((setting) => sectionOf(setting) === section)
+              .filter(({ key }) => sectionOf(key) === section)
               .map((setting) => (
                 <SettingField
                   key={setting.key}
                   setting={setting}
                   value={valueAt(config, setting.key)}
-                  text={draft[setting.key]}
+                  edited={draft[setting.key]}
                   over={over.get(setting.key)}
-                  fault={faults[setting.key]}
-                  disabled={!props.isAdmin}
-                  onEdit={(text) => edit(setting.key, text)}
+                  fault={fault}
+                  findings={doctor.beside(setting.key)}
+                  suggestions={setting.key.startsWith('upstream.models.') ? models : undefined}
+                  disabled={!isAdmin}
+                  onEdit={(value) => edit(setting.key, value)}
                 />
               ))}
           </div>
@@ -100,168 +129,57 @@ function Settings(props: {
   )
 }
 
-/** Edited settings with their faults. @param config settings in force */
-function useDraft(settings: readonly KeyOfConfig[], config: ConfigShown['config'], onSaved: () => void) {
-  const [draft, setDraft] = useState<Draft>({})
-  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({})
-  const { busy, error, setError, run } = useAction()
-
-  const edit = (key: string, text: string) => {
-    const { [key]: _, ...others } = draft
-    setDraft(text === textOf(valueAt(config, key)) ? others : { ...others, [key]: text })
-    setFaults({ ...faults, [key]: '' })
-  }
-  const discard = () => {
-    setDraft({})
-    setFaults({})
-    setError(null)
-  }
-  const post = async (values: Record<string, unknown>) => {
-    try {
-      const changed = await api.post('/api/config', values)
-      setDraft({})
-      onSaved()
-      tell(changed)
-    } catch (fault) {
-      const key = fault instanceof ApiError ? keyNamed(fault.param, Object.keys(draft)) : undefined
-      if (key === undefined || !(fault instanceof ApiError)) throw fault
-      setFaults({ [key]: fault.message })
-    }
-  }
-  const save = () => {
-    const { values, unreadable } = valuesOf(draft, settings)
-    setFaults(unreadable)
-    setError(null)
-    if (Object.keys(unreadable).length === 0) void run(() => post(values))
-  }
-  return { draft, faults, busy, error, edit, save, discard }
-}
-
-const sectionOf = ({ key }: KeyOfConfig) => key.split('.')[0] ?? key
-
 function SettingField(props: {
   setting: KeyOfConfig
   value: unknown
-  /** Edited text; undefined when unchanged. */
-  text: string | undefined
+  edited: { value: unknown } | undefined
   /** Variable or flag that takes precedence over the setting. */
   over: string | undefined
-  fault: string | undefined
+  fault: Fault | null
+  findings: FindingOf[]
+  suggestions: readonly string[] | undefined
   disabled: boolean
-  onEdit: (text: string) => void
+  onEdit: (value: unknown) => void
 }) {
-  const { setting, value, over, onEdit } = props
-  const { key, secret } = setting
-  const kind = kindOf(setting)
-  const isSet = textOf(value) !== textOf(setting.default)
-  const text = props.text ?? (secret && kind !== 'json' ? '' : textOf(value))
+  const { setting, value, edited, over, findings, onEdit, ...field } = props
+  const { key, schema, secret } = setting
+  const isSet = JSON.stringify(value) !== JSON.stringify(setting.default)
   const disabled = props.disabled || setting.environment_only
-
   return (
-    <Field
+    <SchemaField
+      {...field}
+      path={key}
       label={key}
-      error={props.fault || null}
+      schema={schema}
+      value={edited ? edited.value : value}
+      disabled={disabled}
+      onEdit={onEdit}
       hint={
         <>
           {setting.description} <span class="accepts">Accepts {setting.accepts}.</span>
           <span class="marks">
-            {props.text !== undefined && <Badge tone="accent">changed</Badge>}
+            {edited && <Badge tone="accent">changed</Badge>}
             {secret && <Badge tone={isSet ? 'good' : 'neutral'}>{isSet ? 'secret, set' : 'secret, not set'}</Badge>}
             {setting.restart && <Badge>restart required</Badge>}
             {setting.environment_only && <Badge>environment only</Badge>}
             {over && <Badge tone="warn">{over} takes precedence</Badge>}
-            {isSet && !disabled && !over && props.text === undefined && (
-              <Button size="small" tone="quiet" label={`Reset ${key} to its default`} onClick={() => onEdit('')}>
+            {isSet && !disabled && !over && !edited && (
+              <Button
+                size="small"
+                tone="quiet"
+                label={`Reset ${key} to its default`}
+                onClick={() => onEdit(textOf(null))}
+              >
                 Reset
               </Button>
             )}
           </span>
+          <FindingNote of={findings} />
         </>
       }
-    >
-      <SettingControl
-        setting={setting}
-        text={text}
-        placeholder={secret && isSet ? 'Enter a new value to replace it' : placeholderOf(setting)}
-        disabled={disabled}
-        onEdit={onEdit}
-      />
-    </Field>
-  )
-}
-
-/** Control for the values that the schema of a setting accepts. */
-function SettingControl(props: {
-  setting: KeyOfConfig
-  text: string
-  placeholder: string
-  disabled: boolean
-  onEdit: (text: string) => void
-}) {
-  const { setting, text: value, placeholder, disabled, onEdit } = props
-  const kind = kindOf(setting)
-  if (kind === 'switch' || kind === 'choice') {
-    const choices = kind === 'switch' ? ['true', 'false'] : choicesOf(setting.schema)
-    return <Select value={value} options={optionsOf(choices, value)} disabled={disabled} onChange={onEdit} />
-  }
-  if (kind === 'json') {
-    return (
-      <TextInput rows={Math.min(8, value.split('\n').length + 1)} disabled={disabled} value={value} onInput={onEdit} />
-    )
-  }
-  return (
-    <TextInput
-      type={setting.secret ? 'password' : 'text'}
-      inputMode={kind === 'number' ? 'decimal' : 'text'}
-      autoComplete="off"
-      spellcheck={false}
-      placeholder={placeholder}
-      disabled={disabled}
-      value={value}
-      onInput={onEdit}
     />
   )
 }
 
-/** Options of a setting, with one for its default while it is reset. */
-const optionsOf = (choices: readonly string[], text: string) =>
-  text === '' ? [{ value: '', label: 'default' }, ...choices] : choices
-
-const placeholderOf = ({ default: value }: KeyOfConfig) => (value === null ? 'not set' : `default: ${textOf(value)}`)
-
 const matches = ({ key, description }: KeyOfConfig, wanted: string) =>
   `${key} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase())
-
-/** Values to send, and faults of unreadable ones. */
-function valuesOf(draft: Draft, settings: readonly KeyOfConfig[]) {
-  const values: Record<string, unknown> = {}
-  const unreadable: Record<string, string> = {}
-  for (const [key, text] of Object.entries(draft)) {
-    const setting = settings.find((one) => one.key === key)
-    if (!setting) continue
-    try {
-      values[key] = readValue(text, kindOf(setting))
-    } catch (fault) {
-      unreadable[key] = fault instanceof Error ? fault.message : String(fault)
-    }
-  }
-  return { values, unreadable }
-}
-
-function keyNamed(param: string | null, keys: readonly string[]): string | undefined {
-  if (keys.length === 1) return keys[0]
-  return keys.find((key) => param !== null && (param === key || param.startsWith(`${key}.`)))
-}
-
-/** Shows a notice: saved, overridden by a variable or flag, or waiting for a restart. */
-export function tell({
-  changed,
-  restart_required,
-  overridden,
-}: Pick<ConfigChanged, 'changed' | 'restart_required' | 'overridden'>) {
-  const waiting = restart_required.filter((key) => changed.some((one) => one === key || one.startsWith(`${key}.`)))
-  if (overridden.length > 0)
-    notify(`Saved, but a variable or flag takes precedence over ${overridden.join(', ')}.`, 'warn')
-  else if (waiting.length > 0) notify(`Saved. Restart to apply ${waiting.join(', ')}.`, 'warn')
-  else notify(changed.length === 0 ? 'No changes.' : 'Saved and applied.')
-}

@@ -1,19 +1,18 @@
 import { Page, Tabs } from '../../components/components.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { session } from '../../signed-in.ts'
+import { RouteEditor } from '../upstreams/route-editor.tsx'
+import { UpstreamList } from '../upstreams/upstream-list.tsx'
 import { Configuration } from './configuration.tsx'
-import { Models } from './model-form.tsx'
+import { TASKS } from './setting-tasks.ts'
 import './settings.css'
 
-const TABS = [
-  { id: 'models', label: 'Models' },
-  { id: 'configuration', label: 'Configuration' },
-] as const
+const TABS = [...TASKS, { id: 'all', label: 'All settings' }] as const
 type Tab = (typeof TABS)[number]['id']
 
-/** Settings: models and configuration. */
+/** Settings by task, and all of them with a search. */
 export default function Settings({ id }: PageProps) {
-  const tab = TABS.find((one) => one.id === id)?.id ?? 'models'
+  const tab = TABS.find((one) => one.id === id)?.id ?? 'providers'
   const isAdmin = session.value?.isAdmin ?? false
   return (
     <Page
@@ -21,8 +20,9 @@ export default function Settings({ id }: PageProps) {
       intro={isAdmin ? undefined : 'This key can read the settings. Changing them needs an admin key.'}
     >
       <Tabs label="Settings" tabs={TABS} active={tab} onChange={(to: Tab) => go(href('settings', { id: to }))} />
-      {tab === 'models' && <Models isAdmin={isAdmin} />}
-      {tab === 'configuration' && <Configuration isAdmin={isAdmin} />}
+      {isAdmin && tab === 'providers' && <UpstreamList />}
+      {isAdmin && tab === 'routes' && <RouteEditor />}
+      {tab !== 'routes' && <Configuration key={tab} task={tab} isAdmin={isAdmin} />}
     </Page>
   )
 }

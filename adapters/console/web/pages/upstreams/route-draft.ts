@@ -3,46 +3,52 @@ import type { Config } from '../../../../../src/config/config-schema.ts'
 type Route = Config['routes'][number]
 type Target = Route['to'][number]
 
-/** Route while it is edited. Its targets are lines of text. */
+/** Candidate while it is edited. */
+export interface TargetDraft {
+  upstream: string
+  /** Empty for the requested model. */
+  model: string
+  /** Empty for that of the upstream. */
+  weight: string
+}
+
+/** Route while it is edited. */
 export interface RouteDraft {
   model: string
-  targets: string
+  to: TargetDraft[]
   strategy: Route['strategy']
   /** In milliseconds; empty for none. */
   hedgeAfter: string
 }
 
-export const NEW_ROUTE: RouteDraft = { model: '', targets: '', strategy: 'order', hedgeAfter: '' }
+export const NEW_TARGET: TargetDraft = { upstream: 'default', model: '', weight: '' }
+export const NEW_ROUTE: RouteDraft = { model: '', to: [NEW_TARGET], strategy: 'order', hedgeAfter: '' }
 
-const WEIGHTED = /^(\S+) +weight +(\d+(?:\.\d+)?)$/
-
-/** Converts a route to lines: `NAME`, `NAME/MODEL`, each with ` weight N` if it has its own weight. */
+/** Makes a route editable. */
 export const draftOf = ({ model, to, strategy, hedge_after_ms }: Route): RouteDraft => ({
   model,
-  targets: to.map(lineOf).join('\n'),
+  to: to.map(draftOfTarget),
   strategy,
   hedgeAfter: String(hedge_after_ms ?? ''),
 })
 
-function lineOf(target: Target): string {
-  if (typeof target === 'string') return target
-  const { upstream, model, weight } = target
-  const place = model === null ? upstream : `${upstream}/${model}`
-  return weight === null ? place : `${place} weight ${weight}`
+function draftOfTarget(target: Target): TargetDraft {
+  if (typeof target !== 'string') {
+    const { upstream, model, weight } = target
+    return { upstream, model: model ?? '', weight: String(weight ?? '') }
+  }
+  const [upstream = '', ...model] = target.split('/')
+  return { upstream, model: model.join('/'), weight: '' }
 }
 
-/** Parses a route from lines; the API validates it. */
-export function routeOf({ model, targets, strategy, hedgeAfter }: RouteDraft) {
-  const lines = targets.split('\n').map((line) => line.trim())
-  const to = lines.filter((line) => line !== '').map(targetOf)
+/** Parses an edited route; the API validates it. A candidate without a weight is short: `NAME`, `NAME/MODEL`. */
+export function routeOf({ model, to, strategy, hedgeAfter }: RouteDraft) {
   const after = hedgeAfter.trim()
-  return { model: model.trim(), to, strategy, hedge_after_ms: after === '' ? null : Number(after) }
+  return { model: model.trim(), to: to.map(targetOf), strategy, hedge_after_ms: after === '' ? null : Number(after) }
 }
 
-function targetOf(line: string) {
-  const [, place, weight] = WEIGHTED.exec(line) ?? []
-  if (place === undefined) return line
-  const slash = place.indexOf('/')
-  if (slash === -1) return { upstream: place, weight: Number(weight) }
-  return { upstream: place.slice(0, slash), model: place.slice(slash + 1), weight: Number(weight) }
+function targetOf({ upstream, model, weight }: TargetDraft) {
+  const name = model.trim()
+  if (weight.trim() === '') return name === '' ? upstream : `${upstream}/${name}`
+  return { upstream, ...(name !== '' && { model: name }), weight: Number(weight) }
 }

@@ -1,0 +1,130 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Explained, Tested } from '../../../../platform/routes/upstream-routes.ts'
+import { ApiError, api, PATIENT_MS } from '../../api.ts'
+import {
+  Badge,
+  Button,
+  Card,
+  DataTable,
+  Empty,
+  ErrorNote,
+  Field,
+  TextInput,
+  type Tone,
+  useAction,
+} from '../../components/components.ts'
+import { place } from '../../router.ts'
+
+const REASONS: Readonly<Record<Explained['by'], string>> = {
+  route: 'by a route',
+  name: 'by the upstream name before the slash',
+  models: 'by the models of the upstream',
+  default: 'by default',
+}
+
+type Candidate = Explained['candidates'][number]
+
+const SKIPPED: Readonly<Record<NonNullable<Candidate['skipped']>, [tone: Tone, words: string]>> = {
+  no_key: ['warn', 'skipped: API key missing'],
+  circuit_open: ['bad', 'skipped: circuit breaker open'],
+  keys_resting: ['warn', 'skipped: its keys are paused'],
+}
+
+/** Pause after the last key before candidates are asked for, in milliseconds. */
+const TYPING_MS = 250
+
+/** Candidates for a model in their order, with the reason and a test of each. @param routes edited routes; null for those in force */
+export function DryRun({ routes }: { routes: unknown }) {
+  // A link to a model's candidates names it.
+  const [model, setModel] = useState(place.value.query.get('model') ?? '')
+  const [found, setFound] = useState<Explained | null>(null)
+  const { error, run } = useAction()
+  const asked = JSON.stringify(routes === null ? { model: model.trim() } : { model: model.trim(), routes })
+
+  useEffect(() => {
+    if (model.trim() === '') return setFound(null)
+    const ending = new AbortController()
+    const ask = async () => {
+      try {
+        const signal = ending.signal
+        setFound(
+          routes === null
+            ? await api.get<Explained>(`/api/candidates?model=${encodeURIComponent(model.trim())}`, { signal })
+            : await api.post('/api/candidates', JSON.parse(asked), { signal }),
+        )
+      } catch (fault) {
+        if (fault instanceof ApiError) throw fault
+      }
+    }
+    const timer = setTimeout(() => void run(ask), TYPING_MS)
+    return () => {
+      clearTimeout(timer)
+      ending.abort()
+    }
+  }, [asked])
+
+  const by = found && (found.route === null ? REASONS[found.by] : `by route ${found.route + 1}`)
+  return (
+    <Card title="Where does a model go?">
+      <Field label="Model in a request" hint="A dry run of the routes below, saved or not. No model is asked.">
+        <TextInput value={model} placeholder="gpt-5" spellcheck={false} onInput={setModel} />
+      </Field>
+      {model.trim() !== '' && <ErrorNote error={error} />}
+      {found && (
+        <>
+          <p role="status">
+            {found.model} is sent to these candidates, {by}:
+          </p>
+          <DataTable<Candidate>
+            label="Candidates"
+            rows={found.candidates}
+            rowKey={({ upstream, model: name }) => `${upstream}/${name}`}
+            empty={<Empty title="No candidates" hint="The route names upstreams that do not exist." />}
+            columns={[
+              { key: 'upstream', label: 'Upstream' },
+              { key: 'id', label: 'Upstream model', align: 'words' },
+              { key: 'weight', label: 'Weight', align: 'right', fold: 'first' },
+              { key: 'skipped', label: 'Now', render: (candidate) => <State of={candidate} /> },
+              { key: 'test', label: 'Test', render: (candidate) => candidate.configured && <Test {...candidate} /> },
+            ]}
+          />
+        </>
+      )}
+    </Card>
+  )
+}
+
+function State({ of: { skipped } }: { of: Candidate }) {
+  const [tone, words] = skipped === null ? (['good', 'tried'] as const) : SKIPPED[skipped]
+  return <Badge tone={tone}>{words}</Badge>
+}
+
+function Test({ upstream, model }: Pick<Candidate, 'upstream' | 'model'>) {
+  const [tested, setTested] = useState<Tested | null>(null)
+  const { busy, error, run } = useAction()
+  const test = async () => {
+    const path = `/api/upstreams/${encodeURIComponent(upstream)}/test` as const
+    setTested(await api.post(path, { model }, { timeoutMs: PATIENT_MS }))
+  }
+  return (
+    <>
+      <Button size="small" busy={busy} label={`Test ${upstream} with ${model}`} onClick={() => void run(test)}>
+        Test
+      </Button>{' '}
+      <ErrorNote error={error} />
+      <TestedNote of={tested} />
+    </>
+  )
+}
+
+/** Answer of a model to a test. */
+export function TestedNote({ of }: { of: Tested | null }) {
+  if (of === null) return null
+  return (
+    <span role="status">
+      <Badge tone={of.ok ? 'good' : 'bad'}>{of.ok ? 'answers' : 'fails'}</Badge>{' '}
+      {of.status !== null && `${of.status}, `}
+      {of.latency_ms} ms: {of.text}
+    </span>
+  )
+}
