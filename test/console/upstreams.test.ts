@@ -161,6 +161,46 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     await page.close()
   })
 
+  it('has on the page of a call what mends it: the key, the circuit, the route', async () => {
+    const { gateway, gatewayUrl, admin } = under.platform
+    await gateway.config.set({
+      upstreams: { three: { provider: one.url, api_keys: ['key-of-three-number-1'] } },
+      routes: [{ model: 'pair', to: ['three/m-1', 'default/llm-3-fast'] }],
+    })
+    const ask = async (model: string) => {
+      const reply = await fetch(`${gatewayUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${admin}` },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+      })
+      await reply.text()
+      return reply.headers.get('x-gazeway-call-id') ?? ''
+    }
+    one.on('/chat/completions', double.fails(503))
+    for (let i = 0; i < 10; i++) await ask('three/m-1')
+    const skipping = await ask('pair')
+    one.on('/chat/completions', double.json(200, double.completion('A word.')))
+    await gateway.calls.flush()
+    const page = await under.open(`#/calls/${skipping}`)
+    await page.getByText('three: circuit breaker open').waitFor()
+    await inspect(page, 'call-skipped')
+    await press(page.getByRole('button', { name: 'Try it and close its circuit three with m-1' }))
+    await page.getByRole('status').filter({ hasText: 'A word.' }).waitFor()
+    assert.deepEqual((await gateway.upstreamStates()).find(({ name }) => name === 'three')?.open_circuits, [])
+
+    one.on('/chat/completions', double.json(401, { error: { message: 'No.' } }))
+    const refused = await ask('three/m-1')
+    await gateway.calls.flush()
+    await page.goto(`${under.platform.url}/#/calls/${refused}`)
+    await press(page.getByRole('link', { name: 'Replace the key' }).first())
+    await page.getByRole('heading', { name: 'three', level: 1 }).waitFor()
+    await page.goto(`${under.platform.url}/#/upstreams/sandbox`)
+    await page.getByRole('tab', { name: 'Providers', selected: true }).waitFor()
+    await page.goto(`${under.platform.url}/#/upstreams/gone`)
+    await page.getByText('No upstream gone').waitFor()
+    await page.close()
+  })
+
   it('is for admins', async () => {
     const page = await under.open('#/upstreams', { key: under.platform.key })
     await page.getByText('Admin key required').waitFor()

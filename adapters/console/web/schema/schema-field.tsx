@@ -23,6 +23,8 @@ interface Props {
   fault: Fault | null
   hint?: ComponentChildren
   disabled?: boolean
+  /** Folds the fields of an object that has none of them. */
+  isFolded?: boolean
   /** Values to choose from besides those of the schema. */
   suggestions?: readonly string[] | undefined
   onEdit: (value: unknown) => void
@@ -30,7 +32,8 @@ interface Props {
 
 /** Control of a value, or of each of its parts, by its JSON Schema. */
 export function SchemaField(props: Props) {
-  const { path, label, schema, value, fault, hint } = props
+  const { path, label, schema, value, fault, hint, isFolded = false } = props
+  const [wasEmpty] = useState(value === undefined || value === null)
   const kind = kindOf(schema, value)
   const isHere = fault !== null && (fault.param === path || fault.param?.startsWith(`${path}.`) === true)
   if (kind === 'fields' || kind === 'list' || kind === 'entries') {
@@ -44,7 +47,14 @@ export function SchemaField(props: Props) {
             {fault.message}
           </p>
         )}
-        <Parts {...props} />
+        {isFolded && kind === 'fields' && wasEmpty ? (
+          <details open={isHere}>
+            <summary>Set it</summary>
+            <Parts {...props} />
+          </details>
+        ) : (
+          <Parts {...props} />
+        )}
       </fieldset>
     )
   }
@@ -79,7 +89,6 @@ function Control({ schema, value, disabled = false, suggestions = [], onEdit }: 
     )
   }
   const isSecret = schema.secret === 'value'
-  const known = [...suggestions, ...((shapeOf(schema).examples ?? []) as string[])]
   return (
     <>
       <TextInput
@@ -91,11 +100,11 @@ function Control({ schema, value, disabled = false, suggestions = [], onEdit }: 
         disabled={disabled}
         value={isSecret && text === REDACTED ? '' : text}
         onInput={onEdit}
-        {...(known.length > 0 && { list })}
+        {...(suggestions.length > 0 && { list })}
       />
-      {known.length > 0 && (
+      {suggestions.length > 0 && (
         <datalist id={list}>
-          {known.map((one) => (
+          {suggestions.map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>
@@ -127,6 +136,7 @@ function Parts({ path, schema, value, fault, disabled = false, onEdit }: Props) 
         label={label}
         {...(part.description && { hint: part.description })}
         {...inner}
+        isFolded={kind === 'fields'}
         onEdit={(to) => put(name, to)}
       />
     )

@@ -1,5 +1,4 @@
-import type { CallRecord, SkippedCandidate } from '../../../../../src/calls/call-record.ts'
-import { CALL_STATUSES } from '../../../../../src/calls/call-status.ts'
+import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import type { ExplainedCall } from '../../../../platform/routes/calls-routes.ts'
 import { Advice } from '../../components/advice.tsx'
 import { PartsBar } from '../../components/bars.tsx'
@@ -8,12 +7,12 @@ import { Card, Copy, Facts, Grid, NotLoaded, Page, When } from '../../components
 import { Crumbs } from '../../components/crumbs.tsx'
 import { count, duration, percent, timeOf, usdExact } from '../../format.ts'
 import { href } from '../../router.ts'
-import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
+import { Candidates } from './call-candidates.tsx'
 import { Content } from './call-content.tsx'
 import { Money } from './call-money.tsx'
 import { MendLink } from './mend-link.tsx'
-import { nobody, Outcome } from './outcome.tsx'
+import { isFault, nobody, Outcome } from './outcome.tsx'
 import './calls.css'
 
 /** Page of a call: the way it took, from its key to the ledger. */
@@ -62,8 +61,6 @@ function Explained({ of }: { of: ExplainedCall }) {
     </>
   )
 }
-
-const isFault = ({ status }: CallRecord) => ['error', 'refusal'].includes(CALL_STATUSES[status].counts ?? '')
 
 /** Outcome in one sentence, and what to do about a failure. */
 function Verdict({ of: { call, attempts } }: { of: ExplainedCall }) {
@@ -163,44 +160,6 @@ function Route({ of: { call, route } }: { of: ExplainedCall }) {
           <a href={href('upstreams', { query: { model: asked } })}>Edit the route</a>
         </>
       )}
-    </Card>
-  )
-}
-
-/** Reasons to skip an upstream, in words. */
-const SKIPPED: Readonly<Record<SkippedCandidate['reason'], string>> = {
-  circuit_open: 'circuit breaker open',
-  keys_resting: 'its keys are paused',
-}
-
-/** Candidates in the order in which they were tried or passed over. */
-function Candidates({ of: { call, attempts } }: { of: ExplainedCall }) {
-  return (
-    <Card title="Candidates">
-      <ol class="candidates">
-        {attempts.flatMap((attempt) => [
-          ...attempt.skipped.map(({ upstream, reason }) => (
-            <li key={`${attempt.call_id} ${upstream}`}>
-              <span class="badge neutral">skipped</span>
-              <span>
-                {upstream}: {SKIPPED[reason]}
-              </span>
-              {session.value?.isAdmin && <a href={href('upstreams')}>Try it now</a>}
-            </li>
-          )),
-          <li key={attempt.call_id} aria-current={attempt.call_id === call.call_id ? 'true' : undefined}>
-            <Outcome call={attempt} />
-            <span>
-              <a href={href('calls', { id: attempt.call_id })}>
-                {attempt.upstream} / {attempt.model ?? '—'}
-              </a>
-              {attempt.http_status !== null && ` ${attempt.http_status}`}
-              {attempt.error !== null && <div class="muted">{attempt.error}</div>}
-            </span>
-            {isFault(attempt) && <MendLink call={attempt} />}
-          </li>,
-        ])}
-      </ol>
     </Card>
   )
 }

@@ -12,6 +12,7 @@ export function MendLink({ call }: { call: CallRecord }) {
 function ofRefusal({ http_status, caller_id, session_id, error }: CallRecord): [words: string, address: string] {
   if (error?.startsWith('session_') && session_id !== null)
     return ['Raise the session', href('sessions', { id: session_id, query: { key: caller_id } })]
+  if (error?.startsWith('model_not_priced')) return ['Set its price', href('settings', { id: 'prices' })]
   if (caller_id === null) return ['Make a key', href('keys')]
   const address = href('keys', { id: caller_id, query: { do: 'edit' } })
   if (http_status === 402) return ['Raise the budget', address]
@@ -20,10 +21,12 @@ function ofRefusal({ http_status, caller_id, session_id, error }: CallRecord): [
   return ['Look at the key', href('keys', { id: caller_id })]
 }
 
-function ofFailure({ http_status, requested_model, model }: CallRecord): [words: string, address: string] {
-  const address = href('upstreams', { query: { model: requested_model ?? model } })
-  if (http_status === 401 || http_status === 403) return ['Replace the key', address]
-  if (http_status === 404) return ['Choose another model', address]
-  if (http_status === 400 || http_status === 413) return ['See the route', address]
-  return ['Move the route', address]
+function ofFailure({ http_status, requested_model, model, upstream }: CallRecord): [words: string, address: string] {
+  const route = href('upstreams', { query: { model: requested_model ?? model } })
+  const settings = href('upstreams', { id: upstream })
+  if (http_status === 401 || http_status === 403) return ['Replace the key', settings]
+  if (http_status === null) return ['Check its address', settings]
+  if (http_status === 404) return ['Choose another model', route]
+  if (http_status === 400 || http_status === 413) return ['See the route', route]
+  return ['Move the route', route]
 }

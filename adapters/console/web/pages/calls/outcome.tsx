@@ -20,3 +20,6 @@ export function Outcome({ call: { status, fallback_from } }: { call: CallRecord 
 /** Label of a caller without a known key. */
 export const nobody = ({ status }: CallRecord) =>
   CALL_STATUSES[status].counts === 'refusal' ? 'unknown key' : 'local tool'
+
+/** Tells whether a call failed or was refused. */
+export const isFault = ({ status }: CallRecord) => ['error', 'refusal'].includes(CALL_STATUSES[status].counts ?? '')

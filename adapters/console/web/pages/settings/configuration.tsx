@@ -15,7 +15,7 @@ import {
   TextInput,
 } from '../../components/components.ts'
 import { place } from '../../router.ts'
-import { textOf, valueAt } from '../../schema/schema.ts'
+import { type Kind, kindOf, textOf, valueAt } from '../../schema/schema.ts'
 import { type Fault, SchemaField } from '../../schema/schema-field.tsx'
 import { useLive } from '../../use-live.ts'
 import { FindingNote, type FindingOf, useDoctor } from '../doctor/findings.tsx'
@@ -27,7 +27,7 @@ import { useDraft } from './use-draft.ts'
 export function Configuration({ task, isAdmin }: { task: Task | 'all'; isAdmin: boolean }) {
   const described = useLive<{ items: KeyOfConfig[] }>('/api/config/keys', { everyMs: 600_000 })
   const shown = useLive<ConfigShown>('/api/config', { everyMs: 10_000 })
-  const models = useLive<AvailableModels>(task === 'providers' && isAdmin ? '/api/available-models' : null, {
+  const known = useLive<AvailableModels>(task === 'providers' && isAdmin ? '/api/available-models' : null, {
     everyMs: 60_000,
   })
   if (!described.data || !shown.data)
@@ -36,7 +36,7 @@ export function Configuration({ task, isAdmin }: { task: Task | 'all'; isAdmin: 
     <Settings
       task={task}
       settings={described.data.items}
-      models={models.data?.models.map(({ id }) => id)}
+      known={known.data}
       shown={shown.data}
       isAdmin={isAdmin}
       onSaved={shown.reload}
@@ -44,19 +44,21 @@ export function Configuration({ task, isAdmin }: { task: Task | 'all'; isAdmin: 
   )
 }
 
+/** Kinds of settings whose parts say what they accept. */
+const IN_PARTS: readonly Kind[] = ['pairs', 'list', 'entries', 'fields']
 /** Settings that have a page of their own, which the pages of tasks show in their place. */
 const ELSEWHERE = ['upstreams', 'routes']
 
 function Settings(props: {
   task: Task | 'all'
   settings: readonly KeyOfConfig[]
-  /** Models of the provider. */
-  models: readonly string[] | undefined
+  /** Providers, and models of the one in use. */
+  known: AvailableModels | null
   shown: ConfigShown
   isAdmin: boolean
   onSaved: () => void
 }) {
-  const { task, settings, shown, isAdmin, models } = props
+  const { task, settings, shown, isAdmin, known } = props
   const { config, env, flags, restart_required } = shown
   const [wanted, setWanted] = useState(place.value.query.get('words') ?? '')
   const doctor = useDoctor(isAdmin)
@@ -103,7 +105,7 @@ function Settings(props: {
                   over={over.get(setting.key)}
                   fault={fault}
                   findings={doctor.beside(setting.key)}
-                  suggestions={setting.key.startsWith('upstream.models.') ? models : undefined}
+                  suggestions={suggestionsOf(setting.key, known)}
                   disabled={!isAdmin}
                   onEdit={(value) => edit(setting.key, value)}
                 />
@@ -156,7 +158,7 @@ function SettingField(props: {
       onEdit={onEdit}
       hint={
         <>
-          {setting.description} <span class="accepts">Accepts {setting.accepts}.</span>
+          {setting.description} {!IN_PARTS.includes(kindOf(schema)) && `Accepts ${setting.accepts}.`}
           <span class="marks">
             {edited && <Badge tone="accent">changed</Badge>}
             {secret && <Badge tone={isSet ? 'good' : 'neutral'}>{isSet ? 'secret, set' : 'secret, not set'}</Badge>}
@@ -183,3 +185,9 @@ function SettingField(props: {
 
 const matches = ({ key, description }: KeyOfConfig, wanted: string) =>
   `${key} ${description}`.toLowerCase().includes(wanted.trim().toLowerCase())
+
+/** Values to choose from for a setting. */
+function suggestionsOf(key: string, known: AvailableModels | null): readonly string[] | undefined {
+  if (key === 'upstream.provider') return known?.providers.map(({ id }) => id)
+  return key.startsWith('upstream.models.') ? known?.models.map(({ id }) => id) : undefined
+}

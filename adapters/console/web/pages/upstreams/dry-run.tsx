@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Explained, Tested } from '../../../../platform/routes/upstream-routes.ts'
-import { ApiError, api, PATIENT_MS } from '../../api.ts'
+import type { Explained } from '../../../../platform/routes/upstream-routes.ts'
+import { ApiError, api } from '../../api.ts'
 import {
   Badge,
-  Button,
   Card,
   DataTable,
   Empty,
@@ -14,6 +13,7 @@ import {
   useAction,
 } from '../../components/components.ts'
 import { place } from '../../router.ts'
+import { TestCandidate } from './test-button.tsx'
 
 const REASONS: Readonly<Record<Explained['by'], string>> = {
   route: 'by a route',
@@ -85,7 +85,12 @@ export function DryRun({ routes }: { routes: unknown }) {
               { key: 'id', label: 'Upstream model', align: 'words' },
               { key: 'weight', label: 'Weight', align: 'right', fold: 'first' },
               { key: 'skipped', label: 'Now', render: (candidate) => <State of={candidate} /> },
-              { key: 'test', label: 'Test', render: (candidate) => candidate.configured && <Test {...candidate} /> },
+              {
+                key: 'test',
+                label: 'Test',
+                render: (candidate) =>
+                  candidate.configured && <TestCandidate upstream={candidate.upstream} model={candidate.model} />,
+              },
             ]}
           />
         </>
@@ -97,34 +102,4 @@ export function DryRun({ routes }: { routes: unknown }) {
 function State({ of: { skipped } }: { of: Candidate }) {
   const [tone, words] = skipped === null ? (['good', 'tried'] as const) : SKIPPED[skipped]
   return <Badge tone={tone}>{words}</Badge>
-}
-
-function Test({ upstream, model }: Pick<Candidate, 'upstream' | 'model'>) {
-  const [tested, setTested] = useState<Tested | null>(null)
-  const { busy, error, run } = useAction()
-  const test = async () => {
-    const path = `/api/upstreams/${encodeURIComponent(upstream)}/test` as const
-    setTested(await api.post(path, { model }, { timeoutMs: PATIENT_MS }))
-  }
-  return (
-    <>
-      <Button size="small" busy={busy} label={`Test ${upstream} with ${model}`} onClick={() => void run(test)}>
-        Test
-      </Button>{' '}
-      <ErrorNote error={error} />
-      <TestedNote of={tested} />
-    </>
-  )
-}
-
-/** Answer of a model to a test. */
-export function TestedNote({ of }: { of: Tested | null }) {
-  if (of === null) return null
-  return (
-    <span role="status">
-      <Badge tone={of.ok ? 'good' : 'bad'}>{of.ok ? 'answers' : 'fails'}</Badge>{' '}
-      {of.status !== null && `${of.status}, `}
-      {of.latency_ms} ms: {of.text}
-    </span>
-  )
 }

@@ -1,20 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { TriedUpstream } from '../../../../platform/routes/try-upstream-routes.ts'
-import type { Tested } from '../../../../platform/routes/upstream-routes.ts'
 import { api, PATIENT_MS } from '../../api.ts'
-import {
-  Button,
-  Card,
-  DataTable,
-  ErrorNote,
-  Field,
-  figureColumn,
-  TextInput,
-  useAction,
-} from '../../components/components.ts'
+import { Card, DataTable, Field, figureColumn, TextInput } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { VerdictBadge } from '../doctor/findings.tsx'
-import { TestedNote } from './dry-run.tsx'
+import { TestButton } from './test-button.tsx'
 
 /** Rows of models that are shown. */
 const SHOWN = 25
@@ -25,6 +15,10 @@ type Model = TriedUpstream['models'][number]
 export function Tried(props: { name: string; of: TriedUpstream; changes: () => Record<string, unknown> }) {
   const { name, of, changes } = props
   const [wanted, setWanted] = useState('')
+  const test = async (model: string) => {
+    const path = `/api/upstreams/${encodeURIComponent(name)}/try` as const
+    return (await api.post(path, { changes: changes(), test: model }, { timeoutMs: PATIENT_MS })).tested
+  }
   const matching = of.models.filter(({ id }) => id.toLowerCase().includes(wanted.trim().toLowerCase()))
   const unpriced = of.models.filter(({ input }) => input === null).length
   return (
@@ -47,7 +41,7 @@ export function Tried(props: { name: string; of: TriedUpstream; changes: () => R
             figureColumn('Input, $ per 1M', ({ input }) => input ?? '—'),
             figureColumn('Output, $ per 1M', ({ output }) => output ?? '—'),
             figureColumn('Context', ({ context }) => (context === null ? '—' : count(context))),
-            { key: 'test', label: 'Test', render: ({ id }) => <Test name={name} model={id} changes={changes} /> },
+            { key: 'test', label: 'Test', render: ({ id }) => <TestButton of={id} test={() => test(id)} /> },
           ]}
         />
       )}
@@ -58,25 +52,5 @@ export function Tried(props: { name: string; of: TriedUpstream; changes: () => R
         </p>
       )}
     </Card>
-  )
-}
-
-function Test(props: { name: string; model: string; changes: () => Record<string, unknown> }) {
-  const { name, model, changes } = props
-  const [tested, setTested] = useState<Tested | null>(null)
-  const { busy, error, run } = useAction()
-  const test = async () => {
-    const path = `/api/upstreams/${encodeURIComponent(name)}/try` as const
-    const tried = await api.post(path, { changes: changes(), test: model }, { timeoutMs: PATIENT_MS })
-    setTested(tried.tested)
-  }
-  return (
-    <>
-      <Button size="small" busy={busy} label={`Test ${model}`} onClick={() => void run(test)}>
-        Test
-      </Button>{' '}
-      <ErrorNote error={error} />
-      <TestedNote of={tested} />
-    </>
   )
 }

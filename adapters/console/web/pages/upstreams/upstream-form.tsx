@@ -1,12 +1,14 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
 import type { AvailableModels } from '../../../../platform/routes/config-model-routes.ts'
 import type { ConfigShown } from '../../../../platform/routes/config-routes.ts'
 import type { TriedUpstream } from '../../../../platform/routes/try-upstream-routes.ts'
+import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
 import { ApiError, api, PATIENT_MS } from '../../api.ts'
 import {
   Button,
   Card,
+  Empty,
   ErrorNote,
   Field,
   Form,
@@ -40,7 +42,20 @@ export function UpstreamForm({ name }: { name: string | null }) {
   if (!schema || !shown.data || !known.data)
     return <NotLoaded of={[keys, shown, known].find(({ error }) => error !== null) ?? keys} what="the providers" />
   const upstreams = shown.data.config[KEY] as Readonly<Record<string, Entry>>
+  if (name !== null && !Object.hasOwn(upstreams, name)) return <Elsewhere name={name} />
   return <Filled name={name} schema={schema} upstreams={upstreams} providers={known.data.providers} />
+}
+
+/** Leads to the settings of `default`, which calls name by its provider. */
+function Elsewhere({ name }: { name: string }) {
+  const list = useLive<{ items: ShownUpstream[] }>('/api/upstreams', { everyMs: 600_000 })
+  const first = list.data?.items.find((one) => one.name === 'default')
+  const isDefault = first !== undefined && [first.name, first.provider].includes(name)
+  useEffect(() => {
+    if (isDefault) go(href('settings', { id: 'providers' }), true)
+  }, [isDefault])
+  if (!list.data || isDefault) return <NotLoaded of={list} what="the upstreams" />
+  return <Empty title={`No upstream ${name}`} action={<a href={href('upstreams', { id: 'new' })}>Add an upstream</a>} />
 }
 
 function Filled(props: {
