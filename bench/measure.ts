@@ -29,7 +29,7 @@ export const Measure = z.object({
 export type Measure = z.infer<typeof Measure>
 
 /** The columns of {@link cellsOf}. */
-export const COLUMNS = ['what', 'median', 'against', 'ratio', 'bar', ''] as const
+export const COLUMNS = ['what', 'median', 'against', 'ratio', 'bar', 'result'] as const
 
 /** The cells of a measure in a table: `COLUMNS` names them. */
 export function cellsOf(measure: Measure): string[] {

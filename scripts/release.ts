@@ -45,7 +45,9 @@ copyFileSync('server.json', join(out, 'server.json'))
 writeFileSync(join(out, 'NOTES.md'), notes)
 const sums = readdirSync(out).map((name) => `${sha256(join(out, name))}  ${name}\n`)
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
-step(`wrote ${readdirSync(out).length} files to ${out}; nothing is published`)
+step('site of the documentation')
+run('npm', ['run', '--silent', 'docs:site', '--', '--out', join(out, 'site')])
+step(`wrote ${sums.length + 1} files and the site to ${out}; nothing is published`)
 
 function step(what: string): void {
   console.log(what)

@@ -42,7 +42,7 @@ function linksIn(page: string): Array<{ line: number; target: string }> {
   return linesOutsideCode(page).flatMap(({ line, text }) => {
     const inline = [...text.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)]
     const defined = [...text.matchAll(/^\s*\[[^\]]+\]:\s+(\S+)/g)]
-    const html = [...text.matchAll(/\b(?:src|href)="([^"]+)"/g)]
+    const html = [...text.matchAll(/\b(?:src|srcset|href)="([^"]+)"/g)]
     return [...inline, ...defined, ...html]
       .map(([, target = '']) => ({ line, target }))
       .filter(({ target }) => !/^[a-z][a-z+.-]*:/i.test(target))
@@ -57,14 +57,18 @@ function anchorsOf(page: string): Set<string> {
     const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(text)?.[1]
     for (const [, id = ''] of text.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(id)
     if (heading === undefined) continue
-    const anchor = heading
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
-      .replaceAll(' ', '-')
+    const anchor = anchorOf(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
     const times = seen.get(anchor) ?? 0
     seen.set(anchor, times + 1)
     anchors.add(times === 0 ? anchor : `${anchor}-${times}`)
   }
   return anchors
+}
+
+/** The anchor of a heading, made as GitHub makes it. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
+    .replaceAll(' ', '-')
 }

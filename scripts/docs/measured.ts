@@ -1,5 +1,6 @@
 import { COLUMNS, cellsOf } from '../../bench/measure.ts'
 import { readResults, type SectionName, shownConditions } from '../../bench/results.ts'
+import type { BarsOf } from '../pictures/bars.ts'
 import { table } from './table.ts'
 
 /** The stored results of a section of the bench: their conditions, and a table with their bars. */
@@ -58,4 +59,34 @@ export function headlineTable(): string {
     return [says, figure, against, `${date}, ${cores} cores (${cpu}), Node ${node}`]
   })
   return table(['what', 'Gazeway', 'beside', 'measured on'], rows)
+}
+
+/** Pictures of docs/benchmarks.md, by their names in docs/images/. */
+export const FIGURES: Readonly<Record<string, BarsOf>> = {
+  'bench-tools': {
+    title: 'The tool server: less is better',
+    rows: [
+      { says: 'Process start → tools/list answered', section: 'start', what: 'process start → tools/list answered' },
+      {
+        says: 'Search of 100,000 memories over stdio',
+        section: 'memory',
+        what: 'search over stdio, 100,000 memories: a telling word',
+      },
+      { says: 'Store over stdio, 50,000 memories', section: 'memory', what: 'store over stdio, 50,000 memories' },
+      { says: 'Resident, idle', section: 'resident', what: 'resident, idle' },
+    ],
+  },
+  'bench-gateway': {
+    title: 'The model gateway',
+    rows: [
+      { says: 'JSON, 64 connections: more is better', section: 'http', what: 'JSON, 64 connections (wrk)' },
+      { says: 'CPU per request: less is better', section: 'http', what: 'CPU per JSON request' },
+      {
+        says: 'Added to a request, p50: less is better',
+        section: 'http',
+        what: 'added to a JSON request, one connection, p50',
+      },
+      { says: 'p99, 64 connections: less is better', section: 'http', what: 'p99, 64 connections' },
+    ],
+  },
 }

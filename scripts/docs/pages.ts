@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SECTION_NAMES } from '../../bench/results.ts'
+import { barsPicture } from '../pictures/bars.ts'
+import { SCHEMES } from '../pictures/scheme.ts'
 import { configurationReference } from './configuration.ts'
 import { errorsReference } from './errors.ts'
 import { withGenerated } from './generated-block.ts'
@@ -13,7 +15,7 @@ import {
   pluginServers,
   serverDescription,
 } from './manifests.ts'
-import { headlineTable, measuredTable } from './measured.ts'
+import { FIGURES, headlineTable, measuredTable } from './measured.ts'
 import { metricsReference } from './metrics.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { reviewPolicySchema } from './review-policy.ts'
@@ -53,6 +55,9 @@ export function generatedPages(): Page[] {
     page('plugin/mcp.json', agentPluginServers),
     page('plugin/gazeway.mjs', pluginLauncher),
     page('server.json', serverDescription),
+    ...Object.entries(FIGURES).flatMap(([name, figure]) =>
+      SCHEMES.map((scheme) => page(`docs/images/${name}-${scheme}.svg`, () => barsPicture(figure, scheme))),
+    ),
   ]
 }
 

@@ -10,5 +10,8 @@ export function code(value: unknown): string {
 }
 
 function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replace(/\s*\n\s*/g, ' ')
+  return text
+    .replaceAll('|', '\\|')
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/(`[^`]*`)|<(?=[a-z/])/gi, (_, code?: string) => code ?? '&lt;')
 }
