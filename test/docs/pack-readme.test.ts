@@ -30,7 +30,9 @@ describe('README.md in the package', () => {
     const packed = readFileSync(join(folder, 'package/README.md'), 'utf8')
     const links = [...packed.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target)
     assert.ok(links.length > 20, `there are ${links.length} links`)
-    for (const link of links) assert.match(link, /^https:\/\//)
+    const pictures = [...packed.matchAll(/\b(?:src|srcset)="([^"]+)"/g)].map(([, target = '']) => target)
+    assert.equal(pictures.length, 6)
+    for (const link of [...links, ...pictures]) assert.match(link, /^https:\/\//)
     assert.ok(links.includes('https://github.com/gazeway/gazeway/blob/main/docs/README.md'), links.join('\n'))
     assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), readFileSync('README.md', 'utf8'))
   })
@@ -45,5 +47,11 @@ describe('README.md in the package', () => {
     )
     assert.equal(relativeLinks(absolute, 'https://example.com/r'), page)
     assert.equal(absoluteLinks(absolute, 'https://example.com/r'), absolute)
+    const picture = '<source srcset="docs/d.svg"><img src="docs/l.svg">'
+    const shown = absoluteLinks(picture, 'https://example.com/r')
+    const raw = 'https://example.com/r/raw/main/docs'
+    assert.equal(shown, `<source srcset="${raw}/d.svg"><img src="${raw}/l.svg">`)
+    assert.equal(relativeLinks(shown, 'https://example.com/r'), picture)
+    assert.equal(absoluteLinks(shown, 'https://example.com/r'), shown)
   })
 })
