@@ -42,7 +42,8 @@ An entry for an assistant's MCP configuration:
 
 const GROUPS = Object.keys(TOOL_GROUPS).join(', ')
 
-const program = new Command('gazeway')
+/** The command `gazeway`, with all its commands. */
+export const program = new Command('gazeway')
   .description('A second model, a shared memory and a gaze-aware work context for every coding assistant.')
   .version(VERSION, '--version', 'print the version')
   .helpOption('-h, --help', 'print this help')

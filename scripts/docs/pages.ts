@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { SECTION_NAMES } from '../../bench/results.ts'
 import { barsPicture } from '../pictures/bars.ts'
 import { SCHEMES } from '../pictures/scheme.ts'
+import { commandReference } from './command-reference.ts'
 import { configurationReference } from './configuration.ts'
 import { errorsReference } from './errors.ts'
 import { withGenerated } from './generated-block.ts'
@@ -19,6 +20,7 @@ import { FIGURES, headlineTable, measuredTable } from './measured.ts'
 import { metricsReference } from './metrics.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { reviewPolicySchema } from './review-policy.ts'
+import { routesTable } from './route-list.ts'
 import { tokensTable } from './tokens.ts'
 import { toolsReference } from './tools.ts'
 
@@ -41,10 +43,12 @@ export function generatedPages(): Page[] {
     page('README.md', (text) => withGenerated(text, [headlineTable()])),
     page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable(), ...speeds.map(measuredTable)])),
     page('docs/reference/attention.md', (text) => withGenerated(text, [measuredTable('attention')])),
+    page('docs/reference/commands.md', (text) => withGenerated(text, [commandReference()])),
     page('docs/reference/configuration.md', (text) => withGenerated(text, [configurationReference()])),
     page('docs/reference/errors.md', (text) => withGenerated(text, [errorsReference()])),
     page('docs/reference/assistants.md', (text) => withGenerated(text, [linksTable(), assistantsTable()])),
     page('docs/reference/metrics.md', (text) => withGenerated(text, [metricsReference()])),
+    page('docs/reference/platform.md', (text) => withGenerated(text, [routesTable()])),
     page('docs/reference/review-policy.schema.json', reviewPolicySchema),
     page('docs/reference/tools.md', (text) => withGenerated(text, [toolsReference()])),
     page('docs/reference/upstream.md', (text) => withGenerated(text, [providersTable(), modelsTable()])),

@@ -66,9 +66,24 @@ and \`ai\`. In every cell with a stream the order of its events is checked. R is
 const SOURCES =
   '\nSources are issues and pull requests on GitHub (`owner/repository#number`), or the reference named.\n'
 
+/** Day and version of Gazeway that a page was written for. */
+export interface Written {
+  date: string
+  version: string
+}
+
+const WRITTEN = /\nWritten on (\S+) for Gazeway (\S+)\.\n/
+
+/** The day and version that a page says, if it does. */
+export function writtenOf(text: string): Written | null {
+  const [, date, version] = WRITTEN.exec(text) ?? []
+  return date === undefined || version === undefined ? null : { date, version }
+}
+
 /** The page of the matrix. */
-export function page(requests: Part, answers: Part): string {
-  return [HEAD, SOURCES, section('Requests', requests), section('Answers', answers)].join('')
+export function page(requests: Part, answers: Part, { date, version }: Written): string {
+  const written = `\nWritten on ${date} for Gazeway ${version}.\n`
+  return [HEAD, written, SOURCES, section('Requests', requests), section('Answers', answers)].join('')
 }
 
 function section(title: string, { quirks, cells }: Part): string {
