@@ -85,9 +85,9 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       await tabs.nth(at).click()
       const name = (await tabs.nth(at).textContent()) ?? ''
       if (name !== 'Routes')
-        await page.locator('.parts > legend, .field label').filter({ hasText: '.' }).first().waitFor()
+        await page.locator('.schema-parts > legend, .field label').filter({ hasText: '.' }).first().waitFor()
       const labels = await page
-        .locator('form > .card > .fields > .field > label, form > .card > .fields > .parts > legend')
+        .locator('form > .card > .fields > .field > label, form > .card > .fields > .schema-parts > legend')
         .allTextContents()
       seen.push(...labels)
       if (name === 'Budgets') {

@@ -39,7 +39,7 @@ export function SchemaField(props: Props) {
   if (kind === 'fields' || kind === 'list' || kind === 'entries') {
     const isWhole = isHere && fault.param === path
     return (
-      <fieldset class="parts">
+      <fieldset class="schema-parts">
         <legend>{label}</legend>
         {hint && <div class="hint">{hint}</div>}
         {isWhole && (
@@ -145,7 +145,7 @@ function Parts({ path, schema, value, fault, disabled = false, onEdit }: Props) 
   return (
     <>
       {names.map((name, at) => (
-        <div key={name} class="part">
+        <div key={name} class="schema-part">
           {field(name, kind === 'list' ? `${at + 1}` : name)}
           {!disabled && (
             <Button

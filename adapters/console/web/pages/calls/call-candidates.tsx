@@ -6,6 +6,7 @@ import { session } from '../../signed-in.ts'
 import { TestCandidate } from '../upstreams/test-button.tsx'
 import { MendLink } from './mend-link.tsx'
 import { isFault, Outcome } from './outcome.tsx'
+import './calls.css'
 
 /** Reasons to skip an upstream, in words. */
 const SKIPPED: Readonly<Record<SkippedCandidate['reason'], string>> = {

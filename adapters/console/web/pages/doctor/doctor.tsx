@@ -36,7 +36,7 @@ export default function DoctorPage() {
       {loading && <Loading what="the checks, which ask every upstream" />}
       {data && (
         <Card title={faults === 0 ? 'All checks pass' : `${faults} of ${items.length} checks need a look`}>
-          <ul class="findings" aria-label="Findings">
+          <ul class="checks" aria-label="Findings">
             {items.map((finding) => (
               <li key={finding.name}>
                 <VerdictBadge verdict={finding.verdict} />
