@@ -43,17 +43,17 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
 
   return (
     <div class="shell">
-      <a
-        class="skip"
-        href={href(page, { id: of })}
-        onClick={(event) => {
-          event.preventDefault()
-          main.current?.focus()
-        }}
-      >
-        Skip to content
-      </a>
       <header class={open ? 'side open' : 'side'}>
+        <a
+          class="skip"
+          href={href(page, { id: of })}
+          onClick={(event) => {
+            event.preventDefault()
+            main.current?.focus()
+          }}
+        >
+          Skip to content
+        </a>
         <div class="side-head">
           <a class="brand" href={href('overview')}>
             <Mark />

@@ -48,7 +48,7 @@ export function SchemaField(props: Props) {
           </p>
         )}
         {isFolded && kind === 'fields' && wasEmpty ? (
-          <details open={isHere}>
+          <details class="schema-more" open={isHere}>
             <summary>Set it</summary>
             <Parts {...props} />
           </details>

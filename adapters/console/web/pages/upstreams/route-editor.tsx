@@ -7,8 +7,8 @@ import {
   Empty,
   ErrorNote,
   type FieldSpec,
+  Filters,
   Form,
-  FormFields,
   NotLoaded,
   Primary,
   useAction,
@@ -26,7 +26,7 @@ const STRATEGIES = [
 
 const FIELDS: FieldSpec<RouteDraft>[] = [
   { name: 'model', label: 'Model', hint: 'Name or glob, such as gpt-*', required: true, spellcheck: false },
-  { name: 'strategy', label: 'Candidates are tried', options: STRATEGIES },
+  { name: 'strategy', label: 'Candidates are tried', hint: 'The next when one cannot answer', options: STRATEGIES },
   { name: 'hedgeAfter', label: 'Hedged after', hint: 'Milliseconds; empty: never', type: 'number' },
 ]
 
@@ -105,7 +105,7 @@ function RouteFields(props: {
   return (
     <fieldset>
       <legend>Route {at + 1}</legend>
-      <FormFields draft={draft} edit={onEdit} fields={[FIELDS]} />
+      <Filters draft={draft} edit={onEdit} fields={FIELDS} />
       <Ordered
         label={`Candidates of route ${at + 1}`}
         items={draft.to}
@@ -113,10 +113,10 @@ function RouteFields(props: {
         onChange={(to) => onEdit({ to })}
       >
         {(target, place) => (
-          <FormFields
+          <Filters
             draft={target}
             edit={(change) => onEdit({ to: draft.to.with(place, { ...target, ...change }) })}
-            fields={[targets]}
+            fields={targets}
           />
         )}
       </Ordered>

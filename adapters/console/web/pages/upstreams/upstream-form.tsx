@@ -151,7 +151,7 @@ function Filled(props: {
           />
           {field('models', 'Models that it serves')}
         </div>
-        <details>
+        <details class="schema-more">
           <summary>More settings</summary>
           <div class="fields">{others.map((one) => field(one, one))}</div>
         </details>
