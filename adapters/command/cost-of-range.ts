@@ -1,4 +1,5 @@
 import type { CostLine, SessionCosts } from '../../src/coding-sessions/session-costs.ts'
+import { GazewayError } from '../../src/errors.ts'
 import { askGit, openCheckout, resolveCommit } from '../../src/review/checkout.ts'
 import { revisionsIn } from './review-range.ts'
 
@@ -9,13 +10,14 @@ export interface CommitCost {
   cost: CostLine | null
 }
 
-/** Most commits of a range. */
+/** Most commits of a range: it is a table for the description of a pull request. */
 const MOST_COMMITS = 1000
 
 /**
  * Lists the commits of BASE..HEAD, oldest first.
  *
- * @throws GazewayError as {@link revisionsIn} and {@link openCheckout}, `not_found` for an unknown revision
+ * @throws GazewayError as {@link revisionsIn} and {@link openCheckout}, `not_found` for an unknown revision,
+ *   `validation_failed` for more than 1,000 commits
  */
 export async function commitsIn(folder: string, range: string): Promise<Omit<CommitCost, 'cost'>[]> {
   const { base, head } = revisionsIn(range, '--pr')
@@ -25,12 +27,18 @@ export async function commitsIn(folder: string, range: string): Promise<Omit<Com
     'log',
     '--topo-order',
     '--reverse',
-    `-n${MOST_COMMITS}`,
+    `-n${MOST_COMMITS + 1}`,
     '--format=%H %s',
     `${from.commit}..${to.commit}`,
   ]
   const output = await askGit(checkout, [...log, '--'])
   const lines = output.toString().split('\n').filter(Boolean)
+  if (lines.length > MOST_COMMITS)
+    throw new GazewayError(
+      'validation_failed',
+      `--pr: ${range} has more than ${MOST_COMMITS} commits. Choose a later BASE, or use gazeway cost --by commit.`,
+      { param: '--pr' },
+    )
   return lines.map((line) => {
     const at = line.indexOf(' ')
     return { sha: line.slice(0, at), subject: line.slice(at + 1) }

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { GazewayError } from '../errors.ts'
-import type { Assistant, Launch, Machine, Scope } from './assistant.ts'
+import { type Assistant, joined, type Launch, type Machine, type Scope } from './assistant.ts'
 import { bytesOf, type ConfigFile, readConfigFile, writeConfigFile } from './config-file.ts'
 import type { Format, Source } from './format.ts'
 import { isSame, json, jsonc } from './json-format.ts'
@@ -61,7 +61,9 @@ export interface Target {
 export function targetsOf(assistant: Assistant, scope: Scope, machine: Machine): readonly Target[] {
   const { project } = machine
   const paths =
-    scope === 'user' ? assistant.userFiles(machine) : (assistant.projectFiles ?? []).map((path) => join(project, path))
+    scope === 'user'
+      ? assistant.userFiles(machine)
+      : (assistant.projectFiles ?? []).map((path) => joined(machine, project, path))
   const present = paths.filter((path) => existsSync(path) || isLink(path))
   const within = scope === 'user' ? undefined : project
   return (present.length > 0 ? present : paths.slice(0, 1)).map((path) => ({ assistant, path, within }))

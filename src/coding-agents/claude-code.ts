@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { inHome, joined, type Machine, named, type Scope } from '../assistants/assistant.ts'
 import type { CodingAgent, Endpoint } from './coding-agent.ts'
 import { keyLine } from './key-command.ts'
@@ -10,7 +10,7 @@ const VARIABLE = 'GAZEWAY_CONNECT_KEY'
 /** Settings of a project that only the person has: those that a project shares would give others a path of this machine. */
 const fileOf = (machine: Machine, scope: Scope): string =>
   scope === 'project'
-    ? join(machine.project, '.claude', 'settings.local.json')
+    ? joined(machine, machine.project, '.claude', 'settings.local.json')
     : joined(machine, named(machine, 'CLAUDE_CONFIG_DIR') ?? inHome(machine, '.claude'), 'settings.json')
 
 /** Models for the names that it and its subagents have for them. */
@@ -47,7 +47,7 @@ export const claudeCode: CodingAgent = {
   run(endpoint, [program = '', ...words]) {
     const { url, key } = endpoint
     const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: '', ...modelVariables(endpoint) }
-    // Its files take precedence over the environment, and its command line over both. A shell of Windows would split it.
+    // Its files take precedence over the environment, and its command line over both. Windows has no printenv.
     const isClaude = /^claude(\.\w+)?$/.test(basename(program)) && process.platform !== 'win32'
     const settings = { env: { ...env, ANTHROPIC_AUTH_TOKEN: '' }, apiKeyHelper: `printenv ${VARIABLE}` }
     return {

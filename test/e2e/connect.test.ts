@@ -395,4 +395,46 @@ describe('gazeway connect AGENT -- COMMAND', () => {
     process.emit('SIGTERM', 'SIGTERM')
     assert.equal((await running).code, 9)
   })
+
+  /** Runs a command on a terminal of its own, and presses Ctrl+C once it is ready. @returns the exit code */
+  async function interrupted(script: string): Promise<number | null> {
+    const ready = join(place.temporary, 'ready')
+    const isReady = `require('fs').writeFileSync(${JSON.stringify(ready)}, '')`
+    const file = join(place.temporary, 'command.cjs')
+    writeFileSync(file, `${script}; setTimeout(() => process.exit(3), 20000); ${isReady}`)
+    const words = [process.execPath, CLI, 'connect', 'claude-code', '--url', url, '--', process.execPath, file]
+    const line = `exec ${words.map((word) => `'${word}'`).join(' ')}`
+    const terminal = spawn('script', ['-qec', line, '/dev/null'], { cwd: place.project, env: place.env })
+    const output: string[] = []
+    for (const stream of [terminal.stdout, terminal.stderr]) stream.on('data', (chunk) => output.push(String(chunk)))
+    await until(() => existsSync(ready) || terminal.exitCode !== null)
+    terminal.stdin.write('\x03')
+    if (terminal.exitCode === null) await once(terminal, 'exit')
+    assert.ok(existsSync(ready), output.join(''))
+    return terminal.exitCode
+  }
+
+  it('ends with its command at Ctrl+C, and revokes the key', { skip: process.platform !== 'linux' }, async () => {
+    assert.equal(await interrupted(''), 130)
+    assert.deepEqual([readdirSync(place.home), await keys()], [[], []])
+  })
+
+  it('sends a command one Ctrl+C, not two', { skip: process.platform !== 'linux' }, async () => {
+    const script =
+      "let times = 0; process.on('SIGINT', () => setTimeout(() => process.exit(40 + times), 500) && times++)"
+    assert.equal(await interrupted(script), 41)
+  })
+
+  it('starts nothing where the signal comes first, and revokes the key', async () => {
+    const out = join(place.temporary, 'out')
+    meanwhile = () => void process.emit('SIGINT', 'SIGINT')
+    const started = await gazeway([
+      'connect',
+      'claude-code',
+      '--url',
+      url,
+      ...node(`require('fs').writeFileSync(${JSON.stringify(out)}, '')`),
+    ])
+    assert.deepEqual([started.code, existsSync(out), await keys()], [130, false, []])
+  })
 })

@@ -18,7 +18,7 @@ import { createLog } from '../../src/config/log.ts'
 import { type RunningGateway, startGateway } from '../adapters/gateway.ts'
 import { createRepository } from '../review/repository.ts'
 import { runHere } from './in-process.ts'
-import { newPlace, type Place } from './server.ts'
+import { newPlace, type Place, putStore } from './server.ts'
 
 const log = createLog({ level: 'silent', secrets: () => [] })
 
@@ -315,6 +315,26 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     assert.equal(readFileSync(ran, 'utf8'), 'hook post-commit on feature/pay\n')
     execFileSync('git', [...identity, 'commit', '-q', '--amend', '-m', 'Refund all'], inRepository)
     assert.equal(readFileSync(ran, 'utf8'), 'hook post-commit on feature/pay\n'.repeat(2))
+  })
+
+  it('refuses a range of more than 1,000 commits, and prints one of as many', async (t) => {
+    const { root, git, commitFiles } = createRepository(t)
+    commitFiles({ 'a.ts': '' }, 'First')
+    const commit = (i: number) =>
+      `commit refs/heads/long\ncommitter Ada <ada@example.org> ${1_790_000_000 + i} +0000\ndata 1\nx\n${i === 0 ? 'from refs/heads/main\n' : ''}`
+    const input = Array.from({ length: 1001 }, (_, i) => commit(i)).join('')
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: root, input })
+    git('checkout', '-q', 'long')
+    const place = newPlace()
+    putStore(place)
+    const cost = (range: string) => runHere(place, ['cost', '--repo', root, '--pr', range])
+    const refused = await cost('main..HEAD')
+    assert.deepEqual([refused.code, refused.stdout], [2, ''])
+    assert.match(refused.stderr, /^gazeway: --pr: main\.\.HEAD has more than 1000 commits\. Choose a later BASE/)
+    const { code, stdout } = await cost('main~0..HEAD~1')
+    assert.equal(code, 0)
+    assert.equal(stdout.split('\n').filter((line) => line.startsWith('| `')).length, 1000)
+    assert.match(stdout, /for 1000 commits; agents worked on 0\./)
   })
 
   it('names what it cannot read', async () => {
