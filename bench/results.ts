@@ -20,6 +20,7 @@ export const SECTION_NAMES = [
   'store',
   'wallet',
   'budgets',
+  'sessions',
   'socket',
   'tasks',
   'settlement',

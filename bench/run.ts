@@ -28,6 +28,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   store: [() => import('./store.ts')],
   wallet: [() => import('./wallet.ts')],
   budgets: [() => import('./budgets.ts')],
+  sessions: [() => import('./coding-sessions.ts')],
   socket: [() => import('./socket.ts')],
   tasks: [() => import('./tasks.ts')],
   settlement: [() => import('./settlement.ts')],

@@ -88,6 +88,21 @@ describe('a session with a limit', () => {
     assert.equal(await statusOf(ask(key, null)), 200, 'a call without a session is held to the other limits alone')
   })
 
+  it('spends the budget of its key, whatever new sessions a thief names', async () => {
+    const { key, id } = await newKey({ session_usd: 1, budgets: [{ usd: 0.001, per: 'day' }] })
+    const codes: string[] = []
+    // What a call did not use is free a moment later, so that a refusal may come before the last answer.
+    for (let i = 0; i < 300 && codes.slice(-20).filter((code) => code !== 'ok').length < 20; i++) {
+      const reply = await ask(key, `new-${i}`)
+      const { error } = (await reply.json()) as { error?: { code: string } }
+      codes.push(error?.code ?? 'ok')
+    }
+    assert.deepEqual(codes.slice(-20), Array(20).fill('budget_reached'), codes.join(' '))
+    const { items } = await running.gateway.keys.list({ limit: 100 })
+    const spent = items.find((one) => one.id === id)?.spend.day_usd ?? 0
+    assert.ok(spent > 0 && spent <= 0.001, `${spent} of ${codes.length} calls`)
+  })
+
   it('counts its calls and minutes over all processes, and not what is refused for another reason', async () => {
     const { key, id } = await newKey({ session_calls: 2, session_minutes: 5 })
     await running.gateway.keys.change(id, { models: ['other'] })
