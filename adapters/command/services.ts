@@ -63,7 +63,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     if (firstKey) say(`Your admin key, shown only once and stored in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
     await gateway.journal.start()
-    tracing = await startTracing(gateway, process.env)
+    tracing = await startTracing(gateway, process.env, metrics)
     const http = services.http ? await import('../http/http.ts') : null
     const platform = services.platform ? await import('../platform/platform.ts') : null
     // An update of the package does not concern this process then.

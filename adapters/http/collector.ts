@@ -7,17 +7,24 @@ import { throughProxy } from '../../src/wire/proxy-choice.ts'
 /** Timeout of a collector's check, in milliseconds. */
 const PATIENCE_MS = 5000
 
+/** Kind of data that a collector takes. */
+export type Signal = 'traces' | 'metrics'
+
 /**
- * Address of the span collector; null when the environment names none or disables traces.
+ * Address of the collector of spans or metrics; null when the environment names none or disables them.
  *
  * @throws GazewayError `config_invalid` with the variable whose value is not an address
  */
-export function collectorUrl(env: Readonly<Record<string, string | undefined>>): string | null {
-  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return null
-  const traces = addressIn(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
-  if (traces) return traces
+export function collectorUrl(
+  env: Readonly<Record<string, string | undefined>>,
+  signal: Signal = 'traces',
+): string | null {
+  const name = signal.toUpperCase()
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env[`OTEL_${name}_EXPORTER`] === 'none') return null
+  const own = addressIn(env, `OTEL_EXPORTER_OTLP_${name}_ENDPOINT`)
+  if (own) return own
   const base = addressIn(env, 'OTEL_EXPORTER_OTLP_ENDPOINT')
-  return base ? `${base.replace(/\/+$/, '')}/v1/traces` : null
+  return base ? `${base.replace(/\/+$/, '')}/v1/${signal}` : null
 }
 
 /** Reads an address. An error leaves the value out, because it may contain a key. */

@@ -3,7 +3,6 @@ import {
   type Context,
   DiagLogLevel,
   diag,
-  isSpanContextValid,
   ROOT_CONTEXT,
   type SpanContext,
   SpanStatusCode,
@@ -20,15 +19,17 @@ import { VERSION } from '../../src/config/version.ts'
 import type { Routing } from '../../src/inference/route/routing.ts'
 import { proxyFor } from '../../src/wire/proxy-choice.ts'
 import { agentThrough } from '../../src/wire/through-proxy.ts'
+import { readTraceparent } from '../../src/wire/trace-context.ts'
+import type { OnRequest } from '../metrics/request-metrics.ts'
 import { type CallSpan, callDescriber } from './call-span.ts'
-
-/** Version, trace id, parent span id, flags, and fields of later versions (W3C Trace Context, section 3.2). */
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+import { serverSpan } from './server-spans.ts'
 
 /** Sends spans to a collector in batches, by OTLP over HTTP with JSON. */
 export interface SpanExport {
   /** Adds the span of a call that has ended. */
   add: CallListener
+  /** Begins the span of a request, which ends with its reply. */
+  serve: OnRequest
   /** Sends the remaining spans and ends. @throws the exporter's error */
   close(): Promise<void>
 }
@@ -52,9 +53,7 @@ export function openSpanExport(options: {
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
   const tracerProvider = new NodeTracerProvider({
-    resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': 'gazeway', 'service.version': VERSION }))
-      .merge(detectResources({ detectors: [envDetector] })),
+    resource: ownResource(),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, ...proxiedAgent(url) }))],
   })
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
@@ -92,6 +91,11 @@ export function openSpanExport(options: {
       }
       span.end(new Date(Date.parse(record.at) + record.latency_ms))
     },
+    serve(route, incoming, outgoing) {
+      const { traceparent } = incoming.headers
+      const parent = parentContext(typeof traceparent === 'string' ? traceparent : undefined)
+      serverSpan(tracer, { route, incoming, outgoing }, parent)
+    },
     async close() {
       try {
         await tracerProvider.shutdown()
@@ -101,6 +105,12 @@ export function openSpanExport(options: {
     },
   }
 }
+
+/** Describes this process, with what `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say. */
+export const ownResource = () =>
+  defaultResource()
+    .merge(resourceFromAttributes({ 'service.name': 'gazeway', 'service.version': VERSION }))
+    .merge(detectResources({ detectors: [envDetector] }))
 
 /** Agent of the exporter for a collector behind a proxy. A fault of the proxy fails the exports, which are logged. */
 function proxiedAgent(url: string): { httpAgentOptions?: (protocol: string) => Promise<Agent> } {
@@ -119,9 +129,8 @@ function proxiedAgent(url: string): { httpAgentOptions?: (protocol: string) => P
 
 /** Makes the caller's span the parent; none when `traceparent` does not name a valid one. */
 function parentContext(traceparent: string | undefined): Context {
-  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(traceparent ?? '') ?? []
-  // Version 00 has four parts; ff is not a version.
-  if (version === 'ff' || (version === '00' && more !== undefined)) return ROOT_CONTEXT
-  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
-  return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
+  const parent = readTraceparent(traceparent)
+  if (parent === null) return ROOT_CONTEXT
+  const { traceId, spanId, flags } = parent
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: flags, isRemote: true })
 }

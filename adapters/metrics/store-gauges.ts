@@ -15,6 +15,7 @@ const READ_MS = 2_000
 /** Time for which a reading serves further scrapes, in milliseconds. */
 const KEPT_MS = 1_000
 
+const STATES = ['used', 'idle', 'waiting'] as const
 const ESCROWS = ['locked', 'released', 'settled', 'expired', 'refunded'] as const
 
 type Figures = Awaited<ReturnType<typeof readFigures>>
@@ -41,7 +42,7 @@ export function storeGauges(meters: Meters, gateway: Gateway): void {
     const found = await figures()
     return found === null ? [] : of(found)
   }
-  const { calls, store } = gateway
+  const { calls } = gateway
 
   meters.gauge('gazeway_store_up', async () => [[(await figures()) === null ? 0 : 1]])
   meters.gauge('gazeway_queue_length', async () => {
@@ -73,19 +74,14 @@ export function storeGauges(meters: Meters, gateway: Gateway): void {
   )
   moneyGauges(meters, read)
 
-  meters.gauge('gazeway_store_connections', () => {
-    const use = store.pool?.()
-    if (use === undefined) return []
-    return [
-      [use.used, 'used'],
-      [use.idle, 'idle'],
-      [use.waiting, 'waiting'],
-    ]
-  })
-  meters.gauge('gazeway_store_connections_max', () => {
-    const use = store.pool?.()
-    return use === undefined ? [] : [[use.max]]
-  })
+  meters.gauge(
+    'gazeway_store_connections',
+    read(({ pool }) => (pool === undefined ? [] : STATES.map((state) => [pool[state], state]))),
+  )
+  meters.gauge(
+    'gazeway_store_connections_max',
+    read(({ pool }) => (pool === undefined ? [] : [[pool.max]])),
+  )
 }
 
 /** Creates the gauges of the keys and groups whose money ends first. */
@@ -129,13 +125,14 @@ function moneyGauges(meters: Meters, read: (of: (figures: Figures) => Reading[])
 async function readFigures(gateway: Gateway) {
   const { store, loaded } = gateway
   const now = new Date()
-  const [webhooks, outbox, sweeps, totals, { items }] = await Promise.all([
-    waitingAlerts(store, now),
-    waitingSettlements(store, now),
-    overdueSweeps(store, now),
-    readTotals(store.db),
-    gateway.burn({ limit: loaded.config.http.metrics_keys }),
-  ])
+  // Before this scrape takes connections itself.
+  const pool = store.pool?.()
+  // One after another, so that a scrape takes few connections.
+  const webhooks = await waitingAlerts(store, now)
+  const outbox = await waitingSettlements(store, now)
+  const sweeps = await overdueSweeps(store, now)
+  const totals = await readTotals(store.db)
+  const { items } = await gateway.burn({ limit: loaded.config.http.metrics_keys })
   const credit = () => toMicros(loaded.config.wallet.default_credit_limit_usd) as Micros
   const owed = await spentAndOwed(store, credit)(
     items.map(({ id }) => id),
@@ -151,6 +148,7 @@ async function readFigures(gateway: Gateway) {
   return {
     webhooks: { queue: 'webhooks', ...webhooks },
     outbox: { queue: 'outbox', ...outbox },
+    pool,
     sweeps,
     totals,
     burning,

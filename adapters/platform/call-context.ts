@@ -5,6 +5,7 @@ import { serviceStopping } from '../../src/wire/stopping.ts'
 import { addressOf } from '../web/client-address.ts'
 import type { FrameContext } from '../web/frame-context.ts'
 import { ownKeyOf, ownKeyUnused } from '../web/own-key.ts'
+import { traceparentOf } from '../web/traced.ts'
 
 /**
  * Context of a model call for a platform request. The call ends when the client disconnects, or with
@@ -14,7 +15,6 @@ import { ownKeyOf, ownKeyUnused } from '../web/own-key.ts'
  */
 export function callContext(c: FrameContext, callerId: string, stopping: AbortSignal): CallContext {
   const { incoming, outgoing } = c.env
-  const { traceparent } = incoming.headers
   if (ownKeyOf(incoming) !== undefined) throw ownKeyUnused(`${incoming.method} ${c.req.path}`)
   const ending = new AbortController()
   const stop = () => ending.abort(serviceStopping())
@@ -33,6 +33,6 @@ export function callContext(c: FrameContext, callerId: string, stopping: AbortSi
     signal: ending.signal,
     session: sessionOf(incoming.headers),
     tags: tagsIn(incoming.headers['x-gazeway-tags']),
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    traceparent: traceparentOf(incoming),
   }
 }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveHttp } from '../../adapters/http/http.ts'
 import { startTracing } from '../../adapters/http/tracing.ts'
+import { openMetrics } from '../../adapters/metrics/metrics.ts'
+import { createReadiness } from '../../adapters/web/readiness.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
@@ -42,8 +44,10 @@ export async function startGateway(
   await putEmptyStore(folder)
   const gateway = await createGateway(loaded, log)
   const { key } = await gateway.keys.create({ name: 'test', scopes: ['inference'] })
-  const tracing = await startTracing(gateway, process.env)
-  const listening = await serveHttp(gateway)
+  const readiness = createReadiness(gateway.store, 'ready')
+  const metrics = openMetrics(gateway, readiness)
+  const tracing = await startTracing(gateway, process.env, metrics)
+  const listening = await serveHttp(gateway, undefined, readiness, metrics)
   return {
     url: listening.url,
     key,

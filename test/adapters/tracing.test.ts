@@ -7,6 +7,7 @@ import { checkCollector } from '../../adapters/http/collector.ts'
 import { startTracing } from '../../adapters/http/tracing.ts'
 import { VERSION } from '../../src/config/version.ts'
 import { type CollectedSpan, type Collector, startCollector } from '../doubles/collector.ts'
+import { otlpFault } from '../doubles/otlp-json.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 
@@ -17,6 +18,7 @@ const CHAT = '/v1/chat/completions'
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT_ID = '00f067aa0ba902b7'
 const CLIENT = 3
+const SERVER = 2
 const INTERNAL = 1
 const ERROR = 2
 
@@ -32,15 +34,19 @@ describe('the spans of upstream calls', () => {
   })
   beforeEach(async () => {
     collector.spans.length = 0
+    collector.requests.length = 0
     server = await double.startUpstream()
   })
-  afterEach(() => server.close())
+  afterEach(async () => {
+    await server.close()
+    assert.deepEqual(collector.refused, [])
+  })
   after(async () => {
     delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT
     await collector.close()
   })
 
-  /** The spans of what `work` did with a gateway of its own, which is stopped before they are read. */
+  /** The spans of upstream calls that `work` made with a gateway of its own, which is stopped before they are read. */
   async function spansOf(
     work: (post: (path: string, body: unknown, init?: RequestInit) => Promise<Response>) => Promise<void>,
     document: Record<string, unknown> = {},
@@ -62,8 +68,10 @@ describe('the spans of upstream calls', () => {
     } finally {
       await close()
     }
-    return collector.spans
+    return collector.spans.filter(({ kind }) => kind !== SERVER)
   }
+  /** The spans of the requests that were served. */
+  const served = () => collector.spans.filter(({ kind }) => kind === SERVER)
   const milliseconds = ({ startTimeUnixNano: start, endTimeUnixNano: end }: CollectedSpan) =>
     Number((BigInt(end) - BigInt(start)) / 1_000_000n)
 
@@ -80,7 +88,24 @@ describe('the spans of upstream calls', () => {
     assert.deepEqual(others, [])
     assert.equal(span.name, 'chat double-chat')
     assert.equal(span.kind, CLIENT)
-    assert.deepEqual([span.traceId, span.parentSpanId], [TRACE_ID, PARENT_ID])
+    const [request, ...more] = served()
+    assert.deepEqual(more, [])
+    assert.deepEqual([request?.traceId, request?.parentSpanId], [TRACE_ID, PARENT_ID])
+    assert.deepEqual([span.traceId, span.parentSpanId], [TRACE_ID, request?.spanId])
+    assert.equal(request?.name, `POST ${CHAT}`)
+    assert.deepEqual(request.attributes, {
+      'http.request.method': 'POST',
+      'http.route': CHAT,
+      'url.path': CHAT,
+      'url.scheme': 'http',
+      'http.response.status_code': 200,
+    })
+    assert.ok(BigInt(request.startTimeUnixNano) <= BigInt(span.startTimeUnixNano) + 1_000_000n)
+    assert.equal(
+      server.received.at(-1)?.headers.traceparent,
+      `00-${TRACE_ID}-${request.spanId}-01`,
+      'the upstream learns of it',
+    )
     const { 'gazeway.caller_id': callerId, ...attributes } = span.attributes
     assert.match(String(callerId), /^key_/)
     assert.deepEqual(attributes, {
@@ -105,7 +130,11 @@ describe('the spans of upstream calls', () => {
     assert.equal(span.resource['service.name'], 'gazeway')
     assert.equal(span.resource['service.version'], VERSION)
     assert.equal(span.resource['deployment.environment.name'], 'test')
-    assert.deepEqual(collector.requests.at(-1), { path: '/v1/traces', contentType: 'application/json' })
+    for (const path of ['/v1/traces', '/v1/metrics'])
+      assert.deepEqual(
+        collector.requests.find((one) => one.path === path),
+        { path, contentType: 'application/json' },
+      )
   })
 
   it('tell when the first chunk of a stream came', async () => {
@@ -126,6 +155,10 @@ describe('the spans of upstream calls', () => {
       await (await post('/v1/responses', { input: PROMPT })).text()
     })
     assert.ok(failed && fallback)
+    const [request, ...more] = served()
+    assert.deepEqual(more, [], 'one request')
+    for (const attempt of [failed, fallback])
+      assert.deepEqual([attempt.traceId, attempt.parentSpanId], [request?.traceId, request?.spanId])
     assert.equal(failed.name, 'chat llm-research')
     assert.deepEqual(failed.status, { code: ERROR })
     assert.equal(failed.attributes['error.type'], '503')
@@ -218,6 +251,104 @@ describe('the spans of upstream calls', () => {
     assert.deepEqual(told(response, 'output.messages'), [said])
   })
 
+  it('tell of sessions, prompt caches, the class of an error and the parameters of a request', async () => {
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 5,
+      total_tokens: 105,
+      prompt_tokens_details: { cached_tokens: 80, cache_write_tokens: 10 },
+    }
+    server.on('/chat/completions', double.json(200, double.completion(ANSWER, usage)), double.hangs)
+    const asked = { ...ASK, max_tokens: 9, temperature: 0.5, top_p: 1, stop: ['end'], n: 2, reasoning_effort: 'low' }
+    const [cached, late] = await spansOf(
+      async (post) => {
+        await (await post(CHAT, asked, { headers: { 'x-session-id': 'session-of-the-test' } })).text()
+        await (await post(CHAT, ASK)).text()
+      },
+      { audit: { store_content: true }, upstream: { timeout_ms: 200, max_retries: 0 } },
+    )
+    const { attributes = {} } = cached ?? {}
+    assert.equal(attributes['gen_ai.conversation.id'], 'session-of-the-test')
+    assert.equal(attributes['gen_ai.usage.cache_read.input_tokens'], 80)
+    assert.equal(attributes['gen_ai.usage.cache_write.input_tokens'], 10)
+    const names = ['max_tokens', 'temperature', 'top_p', 'stop_sequences', 'choice.count', 'reasoning.level']
+    assert.deepEqual(
+      names.map((name) => attributes[`gen_ai.request.${name}`]),
+      [9, 0.5, 1, ['end'], 2, 'low'],
+    )
+    assert.equal(late?.attributes['error.type'], 'timeout')
+    const [, request] = served()
+    assert.equal(request?.attributes['error.type'], '504')
+    assert.equal(request?.status.code, ERROR)
+  })
+
+  it('come with metrics by the same conventions, which a collector accepts', async () => {
+    server.on('/chat/completions', double.sse(double.chunks([ANSWER])), double.fails(503))
+    process.env.OTEL_EXPORTER_OTLP_METRICS_HEADERS = 'authorization=Bearer%20of-the-collector'
+    try {
+      await spansOf(async (post) => {
+        await (await post(CHAT, { ...ASK, stream: true })).text()
+        await (await post(CHAT, ASK)).text()
+      })
+    } finally {
+      delete process.env.OTEL_EXPORTER_OTLP_METRICS_HEADERS
+    }
+    const sent = collector.requests.filter(({ path }) => path === '/v1/metrics')
+    assert.deepEqual([...new Set(sent.map(({ authorization }) => authorization))], ['Bearer of-the-collector'])
+    const found = (name: string) => collector.metrics.find((metric) => metric.name === name) ?? assert.fail(name)
+    const duration = found('gen_ai.client.inference.duration')
+    assert.equal(duration.unit, 's')
+    const points = duration.histogram?.dataPoints ?? []
+    assert.deepEqual(
+      points.map(({ attributes, count }) => [
+        Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue])),
+        count,
+      ]),
+      ['ok', 'error'].map((outcome) => [
+        {
+          upstream: 'default',
+          'gen_ai.provider.name': 'other',
+          'gen_ai.request.model': 'llm-3-fast',
+          'gen_ai.operation.name': 'chat',
+          outcome,
+          ...(outcome === 'error' && { 'error.type': '_OTHER' }),
+        },
+        '1',
+      ]),
+    )
+    assert.deepEqual(points[0]?.explicitBounds?.slice(0, 3), [0.01, 0.02, 0.04])
+    assert.equal(found('gen_ai.client.inference.time_to_first_chunk').histogram?.dataPoints.length, 1)
+    assert.equal(found('gazeway_upstream_calls_total').sum?.dataPoints.length, 2)
+    assert.equal(found('gazeway_store_up').gauge?.dataPoints[0]?.asDouble, 1)
+    assert.ok(found('nodejs_eventloop_lag_p99_seconds').gauge)
+  })
+
+  it('would be refused by that collector in another form', () => {
+    const point = { attributes: [], timeUnixNano: '1', asDouble: 1 }
+    const body = (metric: object) => ({
+      resourceMetrics: [{ resource: { attributes: [] }, scopeMetrics: [{ metrics: [metric] }] }],
+    })
+    const gauge = (of: object) => body({ name: 'm', gauge: { dataPoints: [of] } })
+    const histogram = (of: object) =>
+      body({
+        name: 'm',
+        histogram: { aggregationTemporality: 2, dataPoints: [{ ...point, asDouble: undefined, ...of }] },
+      })
+    assert.equal(otlpFault('metrics', gauge(point)), null)
+    for (const malformed of [
+      gauge({ ...point, timeUnixNano: 1 }),
+      gauge({ ...point, asDouble: '1' }),
+      gauge({ ...point, as_double: 1 }),
+      gauge({ ...point, attributes: [{ key: 'k', value: 'text' }] }),
+      gauge({ ...point, attributes: { k: 'text' } }),
+      body({ name: 'm', sum: { dataPoints: [point], aggregationTemporality: 'AGGREGATION_TEMPORALITY_CUMULATIVE' } }),
+      histogram({ count: '2', sum: 1, bucketCounts: ['1', '0'], explicitBounds: [1] }),
+      histogram({ count: '1', sum: 1, bucketCounts: ['1'], explicitBounds: [1] }),
+      histogram({ count: 1, sum: 1, bucketCounts: ['1', '0'], explicitBounds: [1] }),
+    ])
+      assert.notEqual(otlpFault('metrics', malformed), null, JSON.stringify(malformed))
+  })
+
   it('begin a trace when the caller sends no valid context, and follow its sampling flag', async () => {
     server.on('/chat/completions', double.json(200, double.completion(ANSWER)))
     const none = [
@@ -232,7 +363,11 @@ describe('the spans of upstream calls', () => {
         await (await post(CHAT, ASK, { headers: { traceparent } })).text()
     })
     assert.equal(spans.length, none.length)
-    for (const span of spans) assert.ok(!span.parentSpanId && span.traceId !== TRACE_ID)
+    const requests = served()
+    assert.equal(requests.length, none.length)
+    for (const request of requests) assert.ok(!request.parentSpanId && request.traceId !== TRACE_ID)
+    const parents = requests.map(({ spanId }) => spanId)
+    for (const span of spans) assert.ok(parents.includes(span.parentSpanId ?? ''))
   })
 
   it('tell of the sandbox as work in this process, and of what is no model’s work by its path', async () => {

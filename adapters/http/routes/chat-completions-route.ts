@@ -15,6 +15,7 @@ import type { Arrival, Endpoint } from '../../web/arrival.ts'
 import { modelBodyLimit } from '../../web/body-limit.ts'
 import { readJson } from '../../web/json-body.ts'
 import { ownKeyOf } from '../../web/own-key.ts'
+import { traceparentOf } from '../../web/traced.ts'
 import { relayOnce } from '../relay-once.ts'
 
 /** Fields that Gazeway acts on; the upstream validates the others. */
@@ -111,7 +112,7 @@ export function callContext(
   body: ModelBody = {},
   headers?: CallerContext['headers'],
 ): CallerContext {
-  const { traceparent, via } = incoming.headers
+  const { via } = incoming.headers
   return {
     surface: 'http',
     callerId,
@@ -125,7 +126,7 @@ export function callContext(
     session: sessionOf(incoming.headers, body),
     tags: tagsIn(incoming.headers['x-gazeway-tags']),
     turnMetadata: turnMetadataOf(incoming.headers, body),
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    traceparent: traceparentOf(incoming),
     via,
   }
 }

@@ -12,6 +12,7 @@ import { serviceStopping } from '../../../src/wire/stopping.ts'
 import { arrivalOf } from '../../web/arrival.ts'
 import type { FrameContext } from '../../web/frame-context.ts'
 import { receiverOf } from '../../web/http-receiver.ts'
+import { traceparentOf } from '../../web/traced.ts'
 import { refusedKey } from '../refused-key.ts'
 import { noReply } from './no-reply.ts'
 import { replyHeaders } from './proxy-headers.ts'
@@ -58,7 +59,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
     failure: (error: unknown) => noReply(error as Error),
     refusal: ({ status, body }: { status: number; body: Buffer }) => (status === 401 ? refusalOf(token, body) : null),
   }
-  const { traceparent, via } = incoming.headers
+  const { via } = incoming.headers
   const context = {
     surface: 'platform' as const,
     callerId,
@@ -68,7 +69,7 @@ export function passModelRequest(c: FrameContext, asked: Asked, way: Way): Promi
     session: sessionOf(incoming.headers, asked.request.json),
     tags: tagsIn(incoming.headers['x-gazeway-tags']),
     turnMetadata: turnMetadataOf(incoming.headers, asked.request.json),
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    traceparent: traceparentOf(incoming),
   }
   return callAgentGateway(passedOn, receiverOf(arrival, timeoutMs), context)
 }

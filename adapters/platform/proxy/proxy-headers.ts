@@ -71,6 +71,8 @@ export function requestHeaders(
     token: string | null
     ownKey?: OwnKey | undefined
     requestId: string
+    /** Trace context, in place of the client's. */
+    traceparent?: string | undefined
     isRead: boolean
   },
 ): Record<string, string> {
@@ -79,6 +81,7 @@ export function requestHeaders(
     for (const name of Object.keys(sent)) if (name.startsWith(SESSION)) delete sent[name]
   if (of.isRead) delete sent['accept-encoding']
   sent['x-request-id'] = of.requestId
+  if (of.traceparent !== undefined) sent.traceparent = of.traceparent
   if (of.address !== null) sent['x-forwarded-for'] = of.address
   sent.via = headers.via === undefined ? PLATFORM_VIA : `${headers.via}, ${PLATFORM_VIA}`
   if (of.token !== null) sent.authorization = `Bearer ${of.token}`

@@ -14,6 +14,7 @@ import { addressOf } from '../../web/client-address.ts'
 import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
 import { ownKeyOf, ownKeyUnused } from '../../web/own-key.ts'
+import { traceparentOf } from '../../web/traced.ts'
 import { passModelRequest } from './billed-passage.ts'
 import { forward } from './forward.ts'
 import { decoded, type ReadPost, readPost } from './model-request.ts'
@@ -65,6 +66,7 @@ export function createProxy(options: ProxyOptions): Passage {
       const pass = target.admit(caller, address)
       const token = pass?.token ?? null
       const requestId = c.get('requestId')
+      const traceparent = traceparentOf(incoming)
       const paid = c.get('paid') ?? null
       try {
         const { method = 'GET' } = incoming
@@ -73,7 +75,14 @@ export function createProxy(options: ProxyOptions): Passage {
         const read = post?.asksModel ? post.request.bytes : (post?.bytes ?? c.get('body') ?? null)
         if (!isOwn) for (const naming of namingIn(path, post, read)) await objects.requireOwn(naming, caller)
         if (post?.asksModel) {
-          const headers = requestHeaders(incoming.headers, { caller, address, token, requestId, isRead: true })
+          const headers = requestHeaders(incoming.headers, {
+            caller,
+            address,
+            token,
+            requestId,
+            traceparent,
+            isRead: true,
+          })
           const to = { url, token, timeoutMs, stopping, send: pool.send, callAgentGateway }
           const reported = await passModelRequest(c, { ...post, path, headers }, to)
           if (reported !== null) c.error = reported
@@ -88,6 +97,7 @@ export function createProxy(options: ProxyOptions): Passage {
             token,
             ownKey,
             requestId,
+            traceparent,
             isRead: paid !== null,
           }),
           body: read ? nullIfEmpty(read) : bodyOf(incoming, limit),

@@ -251,7 +251,7 @@ function prepare(
     const met: Mend[] = []
     for (;;) {
       const { method, target, body, headers, cutAtBytes } = written
-      const { via, callerId } = context
+      const { via, traceparent, callerId } = context
       const stream = applied.findLast((mend) => mend.stream !== undefined)?.stream ?? isStreamed
       const sending = {
         method,
@@ -259,6 +259,7 @@ function prepare(
         stream,
         cutAtBytes,
         via,
+        traceparent,
         callerId,
         headers: { ...mendedHeaders(headers, applied), ...draft.headers },
         circuit,

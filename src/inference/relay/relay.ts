@@ -1,4 +1,5 @@
 import { GazewayError } from '../../errors.ts'
+import { readTraceparent } from '../../wire/trace-context.ts'
 import { VIA } from '../../wire/via.ts'
 import { FAILURES } from '../upstreams/breaker.ts'
 import { type Circuit, type Circuits, createCircuits, type Report } from '../upstreams/circuits.ts'
@@ -24,6 +25,7 @@ export interface Relay {
    * @param asked.headers client headers to forward, which replace our own
    * @param asked.callerId id of the caller's key, which has its share of the connections
    * @param asked.via `Via` of the client's request, when it has passed through others
+   * @param asked.traceparent trace context of the request; passed on when it is valid
    * @throws GazewayError `upstream_unreachable`, `upstream_timeout` or `upstream_bad_reply`; `too_many_requests` when
    *   no connection was free; `cancelled` when the client has disconnected
    */
@@ -39,6 +41,7 @@ interface Asked {
   isLastResort?: boolean
   callerId?: string | null
   via?: string | undefined
+  traceparent?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
 
@@ -60,9 +63,11 @@ export function createRelay(provider: Provider, send: Send, circuits: Circuits =
   return {
     provider,
     open(path, asked, client) {
-      const { method = 'POST', body, via, headers: given, callerId = null } = asked
+      const { method = 'POST', body, via, traceparent, headers: given, callerId = null } = asked
       const own = body === null ? bodiless : withBody
-      const headers = given === undefined ? own : { ...own, ...given }
+      const ofClient = given === undefined ? own : { ...own, ...given }
+      const headers =
+        traceparent === undefined || readTraceparent(traceparent) === null ? ofClient : { ...ofClient, traceparent }
       const request = {
         method,
         path,
