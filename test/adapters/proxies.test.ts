@@ -200,7 +200,8 @@ describe('a forward proxy', () => {
     } finally {
       delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT
     }
-    assert.equal(collector.spans.length, 1)
+    assert.equal(collector.spans.length, 2, 'of the request and of its call')
+    assert.ok(collector.metrics.length > 0)
     process.env.ALL_PROXY = proxy.url.replace('hunter2hunter2', 'wrong-password')
     const refused = /^The proxy \S+ \(ALL_PROXY\) refused the connection \(407\)/
     assert.match((await postWebhook({ ...receiver, url: byName(receiver.url) }, message)) ?? '', refused)
