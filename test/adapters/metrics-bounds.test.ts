@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { serveHttp } from '../../adapters/http/http.ts'
 import { METRICS } from '../../adapters/metrics/descriptions.ts'
+import { createReadiness } from '../../adapters/web/readiness.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
@@ -90,6 +92,19 @@ describe('the metrics of both ports', () => {
       if (!isShown) assert.deepEqual(shown, [])
       const labels = samples.flatMap((sample) => Object.keys((sample as { labels: object }).labels))
       assert.equal(labels.includes('key'), isShown)
+    }
+  })
+
+  it('are served while the process drains, and say so', async () => {
+    const readiness = createReadiness(running.gateway.store, 'ready')
+    const listening = await serveHttp(running.gateway, undefined, readiness)
+    try {
+      const draining = async () => (await scraped(listening.url)).find(({ name }) => name === 'gazeway_draining')?.value
+      assert.equal(await draining(), 0)
+      readiness.drain()
+      assert.equal(await draining(), 1)
+    } finally {
+      await listening.stop()
     }
   })
 
