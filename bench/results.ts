@@ -11,6 +11,7 @@ export const SECTION_NAMES = [
   'tools',
   'memory',
   'retrieval',
+  'index',
   'answers',
   'embeddings',
   'context',

@@ -1,35 +1,25 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { createAllowRoot } from '../src/context/allowed-root.ts'
-import { createContext, type Place } from '../src/context/context.ts'
-import { searchedText } from '../src/context/search/searched-text.ts'
-import { createTokenCounter } from '../src/text/token-counter.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Place } from '../src/context/context.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Measure } from './measure.ts'
 import type { Report } from './report.ts'
 import { HELD_OUT } from './retrieval/held-out-questions.ts'
-import { filesBelow } from './retrieval/index-of.ts'
+import { contextOf, countTokens } from './retrieval/context-of.ts'
+import { textsBelow } from './retrieval/index-of.ts'
 import { BUDGETS, LINES_BARS, type Shown, shownLines } from './retrieval/needed-lines.ts'
 import { OWN, REPORTED } from './retrieval/own-questions.ts'
 import { createPlainBm25 } from './retrieval/plain-bm25.ts'
 import { type Asked, JUDGED } from './retrieval/questions.ts'
 import { fetchRepositories } from './retrieval/repositories.ts'
-import { median } from './stats.ts'
 
 /** A question is answered when one of its files is among the first so many. */
 const FIRST = 10
 const MAX_TOKENS = 4000
-const LARGE = { files: 5_000, bytes: 33_000_000 }
-const HUGE = { files: 50_000, bytes: 33_000_000 }
-const ROUNDS = 9
-const QUESTION = 'where is the connection of a client closed after a timeout'
-
-const countTokens = createTokenCounter()
 
 /**
  * Recall of the work context on questions about other projects, which are fetched: the share that has a right file among
- * the first ten, beside BM25 on the words of the texts as they stand. Then the time that the index takes.
+ * the first ten, beside BM25 on the words of the texts as they stand.
  */
 export async function section(report: Report): Promise<void> {
   const folders = fetchRepositories([...JUDGED, ...HELD_OUT, ...OWN].map(({ source }) => source))
@@ -56,7 +46,6 @@ export async function section(report: Report): Promise<void> {
     figure: share([...judged, ...heldOut, ...further, ...reported].map(({ tokens }) => tokens > MAX_TOKENS)),
     bar: { atMost: 0 },
   })
-  await measureTimes(report, folders.slice(0, JUDGED.length))
 }
 
 /** An answer to a question: whether a right file was among the first ten, the tokens of the context, and what it shows. */
@@ -127,58 +116,6 @@ const sharesOf = (answers: readonly Answer[]): Pick<Measure, 'unit' | 'figure' |
   against: { what: 'plain BM25', figure: share(answers.map(({ plain }) => plain)) },
 })
 
-async function measureTimes(report: Report, folders: readonly string[]): Promise<void> {
-  const texts = folders.flatMap((folder) => [...textsBelow(folder).values()])
-  for (const { files, bytes } of [LARGE, HUGE]) {
-    const root = projectOf(texts, files, bytes)
-    const data = temporaryFolder('context-data')
-    const what = `index of ${files.toLocaleString('en')} files, ${bytes / 1e6} MB`
-    const { get } = contextOf(data)
-    await get({ query: QUESTION, focus: 'none' }, [temporaryFolder('warm-up')])
-    const time = async (ask: typeof get) => {
-      const begun = performance.now()
-      await ask({ query: QUESTION }, [root])
-      return performance.now() - begun
-    }
-    const [bars] =
-      files === LARGE.files ? [{ made: 3_000, later: 150, warm: 60 }] : [{ made: null, later: null, warm: 150 }]
-    report.add({
-      what: `${what}: made, with the first work context`,
-      unit: 'ms',
-      figure: await time(get),
-      ...barOf(bars.made),
-    })
-    const later = []
-    for (let i = 0; i < ROUNDS; i++) later.push(await time(contextOf(data).get))
-    report.add({
-      what: `${what}: first work context of a later process`,
-      unit: 'ms',
-      figure: median(later),
-      ...barOf(bars.later),
-    })
-    const warm = []
-    for (let i = 0; i < ROUNDS; i++) warm.push(await time(get))
-    report.add({ what: `${what}: later work contexts`, unit: 'ms', figure: median(warm), ...barOf(bars.warm) })
-  }
-}
-
-const barOf = (atMost: number | null) => (atMost === null ? {} : { bar: { atMost } })
-
-/** A work context as a process of its own has it, but that the encoding is loaded. */
-function contextOf(dataFolder: string) {
-  return createContext({
-    dwell: async () => [],
-    memories: async () => [],
-    onStoreFault: (error) => {
-      throw error
-    },
-    allowRoot: createAllowRoot({ configured: () => [], workingDirectory: () => process.cwd(), homeFolder: () => null }),
-    countTokens,
-    now: () => new Date(),
-    dataFolder,
-  })
-}
-
 /** Files of a context, the best first. */
 function filesIn(places: readonly Place[]): string[] {
   const all = (some: readonly Place[]): Place[] => some.flatMap((place) => [place, ...all(place.children ?? [])])
@@ -186,48 +123,6 @@ function filesIn(places: readonly Place[]): string[] {
     .filter(({ kind, weight }) => kind === 'file' && weight > 0)
     .sort((a, b) => b.weight - a.weight)
     .map(({ path }) => path)
-}
-
-function textsBelow(folder: string): Map<string, string> {
-  return new Map(
-    filesBelow(folder).flatMap((path) => {
-      const { text } = searchedText(folder, path)
-      return text === null ? [] : [[path, text] as const]
-    }),
-  )
-}
-
-/** A git repository of so many files: parts of real texts. */
-function projectOf(texts: readonly string[], files: number, bytes: number): string {
-  const root = temporaryFolder('large')
-  const size = Math.floor(bytes / files)
-  const all = Buffer.from(texts.join('\n'))
-  for (let i = 0; i < files; i++) {
-    const path = join(root, `part${i % 97}/area${i % 13}/file${i}.ts`)
-    mkdirSync(dirname(path), { recursive: true })
-    const from = (i * size) % Math.max(1, all.length - size)
-    writeFileSync(path, all.subarray(from, from + size))
-  }
-  const git = (...args: string[]) =>
-    // Nothing that goes on behind the commit.
-    execFileSync('git', ['-C', root, '-c', 'gc.auto=0', '-c', 'maintenance.auto=false', ...args], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-  git('init', '-q')
-  git('add', '-A')
-  git(
-    '-c',
-    'user.name=Ada',
-    '-c',
-    'user.email=ada@example.org',
-    '-c',
-    'commit.gpgSign=false',
-    'commit',
-    '-q',
-    '-m',
-    'All',
-  )
-  return root
 }
 
 const share = (held: readonly boolean[]): number => (100 * held.filter(Boolean).length) / Math.max(1, held.length)

@@ -19,6 +19,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   tools: [() => import('./tools.ts')],
   memory: [() => import('./memory.ts'), () => import('./memory-projects.ts')],
   retrieval: [() => import('./retrieval.ts'), () => import('./retrieval-context.ts')],
+  index: [() => import('./index-times.ts')],
   answers: [() => import('./answers.ts')],
   embeddings: [() => import('./embeddings.ts')],
   context: [() => import('./context.ts')],

@@ -6,10 +6,20 @@ import { openSegment } from '../../src/context/search/segment.ts'
 import { createSegmentBuilder } from '../../src/context/search/segment-builder.ts'
 
 /** The regular files below a folder, relative to it. */
-export function filesBelow(folder: string): string[] {
+function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+}
+
+/** The texts below a folder that are searched, by path. */
+export function textsBelow(folder: string): Map<string, string> {
+  return new Map(
+    filesBelow(folder).flatMap((path) => {
+      const { text } = searchedText(folder, path)
+      return text === null ? [] : [[path, text] as const]
+    }),
+  )
 }
 
 /** An index of a folder, all of its files searched. */
