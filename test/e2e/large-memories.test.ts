@@ -2,15 +2,18 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
-import { createMemory, MemoryInput } from '../../src/memory/memory.ts'
+import { MemoryInput } from '../../src/memory/memory.ts'
+import { keepMemory } from '../../src/memory/records/store-memory.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { connect, newPlace, putStore, type ToolReply } from './server.ts'
 
 /** Longest value, in bytes. */
 const LONGEST = 256 * 1024
 const LARGE = 1_000
+/** Memories of one transaction. */
+const TOGETHER = 50
 /** Every so many values are of words; the others are one run of characters, as encoded data. */
-const OF_WORDS = 25
+const OF_WORDS = 50
 const WORDS = Array.from({ length: 3_000 }, (_, i) => `word${i.toString(36)}`)
 
 /** Figures of a process of Linux: highest resident memory in bytes, and time on a processor in seconds. */
@@ -36,9 +39,12 @@ describe('a thousand memories of 256 KiB', { skip: process.platform !== 'linux' 
     mkdirSync(place.data, { recursive: true })
     putStore(place)
     const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
-    const memory = createMemory({ store, now: () => new Date() })
-    for (let i = 0; i < LARGE; i++)
-      await memory.store(MemoryInput.parse({ key: `report/${i}`, value: textOfReport(i) }))
+    const now = new Date().toISOString()
+    for (let from = 0; from < LARGE; from += TOGETHER)
+      await store.write(async (trx) => {
+        for (let i = from; i < from + TOGETHER; i++)
+          await keepMemory(trx, 0, MemoryInput.parse({ key: `report/${i}`, value: textOfReport(i) }), now)
+      })
     await store.close()
   })
 
@@ -53,7 +59,7 @@ describe('a thousand memories of 256 KiB', { skip: process.platform !== 'linux' 
     for (const [query, key] of [
       ['alpha77', 'report/77'],
       ['report of the server alpha500', 'report/500'],
-      ['word1 word2c alpha25', 'report/25'],
+      ['word1 word2c alpha50', 'report/50'],
       ['word7', null],
       ['report of a server', null],
     ] as const) {
