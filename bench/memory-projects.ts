@@ -32,8 +32,9 @@ async function measureEngine(report: Report, engine: string, store: Store): Prom
     await storeTogether(store, memories.slice(from, from + TOGETHER))
   const service = createMemory({ store, now: () => new Date() })
   const wordsOf = (turn: number) => spread(memories, turn).value.split(' ')
+  const projectAt = (turn: number) => spread(memories, turn).project ?? projectOf(1)
   const search = (turn: number, query: string) =>
-    service.search(MemorySearch.parse({ query, project: spread(memories, turn).project ?? '/projects/0', limit: 3 }))
+    service.search(MemorySearch.parse({ query, project: projectAt(turn), limit: 3 }))
   const tasks = Object.fromEntries(
     Object.entries(QUERIES).map(([kind, queryFrom]) => [
       kind,
@@ -41,10 +42,14 @@ async function measureEngine(report: Report, engine: string, store: Store): Prom
     ]),
   )
   const times = await interleave(
-    { ...tasks, 'a frequent word': (turn: number) => search(turn, wordAt(turn % 10)) },
+    {
+      ...tasks,
+      'a frequent word': (turn: number) => search(turn, wordAt(turn % 10)),
+      'the newest, as for a work context': (turn: number) => service.newest({ project: projectAt(turn), limit: 5 }),
+    },
     ROUNDS,
   )
-  const what = `search of a project, ${MEMORIES.toLocaleString('en')} memories in ${PROJECTS} projects, ${engine}`
+  const what = `memories of a project, ${MEMORIES.toLocaleString('en')} memories in ${PROJECTS} projects, ${engine}`
   for (const [kind, figure] of Object.entries(times))
     report.add({ what: `${what}: ${kind}`, unit: 'ms', figure, bar: { atMost: 5 } })
   await store.close()
