@@ -63,6 +63,8 @@ export function memoryLinesContract(open: () => Promise<Store>): void {
       assert.equal((await target.search(MemorySearch.parse({ query: 'alias', project: '/p' }))).total, 1)
       assert.deepEqual(await exported(to), lines)
       assert.equal((await exported(to, 'n')).length, 2)
+      await source.forget({ key: 'full', namespace: 'n', project: '/p', if_version: 1 })
+      assert.doesNotMatch((await exported(from)).join(''), /alias/, 'what is forgotten is exported no more')
       await from.close()
       await to.close()
     })

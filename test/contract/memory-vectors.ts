@@ -99,7 +99,7 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
     })
 
     it('are of their owner, their project and the filter, and not of what was replaced or deleted', async () => {
-      const { put, vectors, found, memory, close } = await start()
+      const { put, vectors, found, memory, store, close } = await start()
       await put({ key: 'a', value: 'We ship', project: '/a' })
       await put({ key: 'b', value: 'We deploy', namespace: 'other' })
       await memory.of('key_other').store(MemoryInput.parse({ key: 'theirs', value: 'We ship' }))
@@ -113,6 +113,10 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
       assert.deepEqual(await found('release', { namespace: 'default' }), [])
       await vectors.embed(100)
       assert.deepEqual(await found('a meal'), ['changed'])
+      const kept = async () => (await store.db.selectFrom('memory_vectors').select('seq').execute()).length
+      assert.equal(await kept(), 4)
+      await memory.forget({ key: 'changed', namespace: 'default', if_version: 2 })
+      assert.deepEqual([await found('a meal'), await kept()], [[], 3])
       await close()
     })
 
