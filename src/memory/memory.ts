@@ -399,7 +399,7 @@ async function newest(
   at: string,
 ): Promise<Memory[]> {
   const list = async (of: { project?: string | null }) =>
-    (await recentMemories(store, space, { ...of, trustedBy, limit }, at)).items
+    (await recentMemories(store, space, { ...of, trustedBy, limit, counted: false }, at)).items
   if (projects === 'all') return list({})
   // A list of each project from its index, so that memories of other projects are never scanned.
   const found = await Promise.all([null, ...[project ?? []].flat()].map((one) => list({ project: one })))

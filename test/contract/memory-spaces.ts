@@ -207,6 +207,28 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('are counted for lists, and not where only the newest are asked for', async () => {
+      const { store, operator } = await start()
+      for (const project of ['/a', null]) await operator.put({ key: 'k', value: project ?? 'general', project })
+      const statements: string[] = []
+      const watched = (db: Store['db']) =>
+        db.withPlugin({
+          transformQuery({ node }) {
+            statements.push(JSON.stringify(node))
+            return node
+          },
+          transformResult: async ({ result }) => result,
+        })
+      const on = { ...store, db: watched(store.db), reads: watched(store.reads) }
+      const counting = () => statements.splice(0).filter((text) => text.includes('count(')).length
+      const service = createMemory({ store: on, now: () => new Date(START) })
+      assert.equal((await service.newest({ project: '/a', limit: 5 })).length, 2)
+      assert.equal(counting(), 0)
+      assert.equal((await service.recent(MemoryList.parse({ project: '/a' }))).total, 1)
+      assert.equal(counting(), 1)
+      await store.close()
+    })
+
     it('that are stored under one key at the same time all stay, each in its project', async () => {
       const { store, operator } = await start()
       const projects = Array.from({ length: 6 }, (_, i) => `/p${i % 3}`)
