@@ -62,8 +62,9 @@ export const ATTACKS: Readonly<
   >
 > = {
   'the same stream by another key': (stored, seed) => ({ records: later(stored(seed)), key: OTHER_KEY }),
+  // Of a stream that nobody has mirrored before: the copy would be a replay of that one.
   'a mirrored stream by another key': (stored, seed) => ({
-    records: COPIES.mirrored?.(stored(seed), seed) ?? [],
+    records: COPIES.mirrored?.(stored(seed + 100), seed) ?? [],
     key: OTHER_KEY,
   }),
   'the same stream with other files': (stored, seed) => ({
