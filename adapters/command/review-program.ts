@@ -49,7 +49,7 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .option('--task <id>', 'review the result of a task of this store, to release its reward')
     .option(
       '--checks',
-      'ask attention checks at the decision: a question and a line to type again; they raise no level',
+      'ask attention checks: a question, a line to type again and a hunk to mark that is not in the change; they raise no level',
     )
     .option('--reviewer <name>', 'name that the page proposes; the address that you commit with by default')
     .option('--repository <name>', 'name of the repository for policies, such as github.com/acme/shop')

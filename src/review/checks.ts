@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
 import * as z from 'zod'
-import type { Part } from './part.ts'
+import { canaryOf } from './canary.ts'
+import { Hunk, type Part } from './part.ts'
 
 /** Kinds of attention checks. */
-export const CHECK_KINDS = ['question', 'retype'] as const
+export const CHECK_KINDS = ['question', 'retype', 'canary'] as const
 export const CheckKind = z.enum(CHECK_KINDS)
 export type CheckKind = z.infer<typeof CheckKind>
 
@@ -21,6 +22,12 @@ export const Check = z.discriminatedUnion('kind', [
     kind: z.literal('retype').describe('the added line, typed again'),
     path: z.string(),
     line: z.int().describe('line of the new file'),
+  }),
+  z.object({
+    kind: z.literal('canary').describe('a hunk to mark: it is shown among the hunks, and is not part of the change'),
+    path: z.string(),
+    after: z.int().min(0).describe('index of the part that it is shown after'),
+    hunk: Hunk,
   }),
 ])
 export type Check = z.infer<typeof Check>
@@ -42,7 +49,8 @@ interface Line {
 /** Makes checks about changed lines, at random. A kind that the change has too few lines for is omitted. */
 export function makeChecks(kinds: readonly CheckKind[], parts: readonly Part[]): MadeCheck[] {
   const lines = parts.flatMap((part) => (part.kind === 'hunk' ? changedLines(part) : []))
-  return kinds.flatMap((kind) => (kind === 'retype' ? retypeOf(lines) : questionOf(lines)) ?? [])
+  const make = { question: () => questionOf(lines), retype: () => retypeOf(lines), canary: () => canaryCheck(parts) }
+  return kinds.flatMap((kind) => make[kind]() ?? [])
 }
 
 function changedLines({ path, rows }: Part & { kind: 'hunk' }): Line[] {
@@ -68,6 +76,11 @@ function questionOf(lines: readonly Line[]): MadeCheck | null {
   return { kind: 'question', path: chosen.path, options, answer: chosen.text }
 }
 
+function canaryCheck(parts: readonly Part[]): MadeCheck | null {
+  const canary = canaryOf(parts)
+  return canary && { kind: 'canary', path: canary.hunk.path, ...canary, answer: canary.hunk.digest }
+}
+
 const oneOf = (lines: readonly Line[]): Line | null =>
   lines.length === 0 ? null : (lines[randomInt(lines.length)] as Line)
 
@@ -80,5 +93,15 @@ function shuffled(texts: readonly string[]): string[] {
 export function passedChecks(checks: readonly MadeCheck[], answers: readonly string[]): CheckKind[] {
   return checks.filter(({ answer }, at) => words(answer) === words(answers[at] ?? '')).map(({ kind }) => kind)
 }
+
+/** States that a canary was not marked; empty where it was, or where there was none. */
+export function missedCanary(checks: readonly MadeCheck[], answers: readonly string[]): string[] {
+  const isMissed = checks.some(
+    (check, at) => check.kind === 'canary' && passedChecks([check], answers.slice(at)).length === 0,
+  )
+  return isMissed ? [MISSED] : []
+}
+
+const MISSED = 'a canary hunk, which is not part of the change, was shown and not marked'
 
 const words = (text: string): string => text.trim().replace(/\s+/g, ' ')

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
-import { Check, CheckKind, type MadeCheck } from './checks.ts'
+import { CHECK_KINDS, Check, CheckKind, type MadeCheck } from './checks.ts'
 import { Change, Part } from './part.ts'
 import { Receipt } from './receipt.ts'
 import { Comment, Decision, Level, PartCoverage, Sha256 } from './statement.ts'
@@ -15,7 +15,7 @@ export const NewReview = Change.extend({
   task_id: z.string().nullable().default(null).describe('task whose result is reviewed; null for none'),
   checks: z
     .array(CheckKind)
-    .max(2)
+    .max(CHECK_KINDS.length)
     .default([])
     .describe('attention checks to be asked at the decision; they raise no level'),
 })
@@ -59,6 +59,7 @@ export const ReviewWithParts = ReviewRecord.extend({
     active_ms: z.number(),
     level: Level.describe('level that a decision would have now'),
     parts: z.array(PartReading),
+    canary: PartReading.nullable().describe('reading of the canary, which is in no sum and no receipt; null for none'),
   }),
 })
 export type ReviewWithParts = z.infer<typeof ReviewWithParts>
@@ -70,7 +71,11 @@ export const DecideReview = z.object({
   acknowledged: z.array(Sha256).max(50_000).default([]).describe('digests of the items that the reviewer acknowledged'),
   comments: z.array(Comment).max(1000).default([]),
   credential_id: z.string().optional().describe('passkey that will sign the receipt'),
-  answers: z.array(z.string().max(1000)).max(2).default([]).describe('to the attention checks, in their order'),
+  answers: z
+    .array(z.string().max(1000))
+    .max(CHECK_KINDS.length)
+    .default([])
+    .describe('to the attention checks, in their order; to a canary the digest of the hunk that was marked'),
 })
 export type DecideReview = z.infer<typeof DecideReview>
 

@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
 import { widthOf } from '../store/width.ts'
 import { newId } from '../text/ids.ts'
-import { makeChecks, passedChecks } from './checks.ts'
+import { makeChecks, missedCanary, passedChecks } from './checks.ts'
 import { fileKindOf } from './file-kind.ts'
 import { requireTrue } from './part.ts'
 import { type Reading, readingOf, type Sighting } from './reading.ts'
@@ -35,6 +35,7 @@ const OBSERVER = 'gazeway'
 
 /** A reading with the level that a decision would have. */
 interface LevelledReading extends Reading {
+  canary: Reading['parts'][number] | null
   level: Level
   attestation: Attestation | null
 }
@@ -85,11 +86,14 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
   async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<LevelledReading> {
     const sightings = sightingsIn(await gaze.arrived(row.session_id, MOST_RECORDS))
     const { parts } = changeOf(row)
-    const reading = await readingOf(parts, sightings, new Set(acknowledged), Date.parse(row.created_at))
+    const shown = [...parts, ...checksOf(row).flatMap((check) => (check.kind === 'canary' ? [check.hunk] : []))]
+    const reading = await readingOf(shown, sightings, new Set(acknowledged), Date.parse(row.created_at))
+    const [own, canary = null] = [reading.parts.slice(0, parts.length), reading.parts[parts.length]]
     const attestation = (await gaze.session(row.session_id))?.attestation ?? null
-    const hunks = reading.parts.filter((_, at) => parts[at]?.kind === 'hunk')
+    const hunks = own.filter((_, at) => parts[at]?.kind === 'hunk')
     const isUnread = hunks.length > 0 && hunks.every(({ seen }) => seen === 0)
-    return { ...reading, level: levelOf({ activeMs: reading.active_ms, isUnread }, attestation), attestation }
+    const level = levelOf({ activeMs: reading.active_ms, isUnread }, attestation)
+    return { ...reading, parts: own, canary, level, attestation }
   }
 
   return {
@@ -209,6 +213,7 @@ function reviewOf(of: {
   const { parts, active_ms, level, attestation } = reading
   const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
   const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
+  const checks = checksOf(row)
   return {
     reviewer: { id: input.reviewer },
     decision: input.decision,
@@ -222,10 +227,10 @@ function reviewOf(of: {
       novelty: attestation?.evidence.novelty ?? null,
       liveness: null,
       provenance: null,
-      reasons: attestation?.reasons ?? [],
+      reasons: [...(attestation?.reasons ?? []), ...missedCanary(checks, input.answers)],
     },
     level,
-    checks: passedChecks(checksOf(row), input.answers),
+    checks: passedChecks(checks, input.answers),
     presence: input.credential_id === undefined ? null : { method: 'passkey', credential_id: input.credential_id },
     times: { started_at: row.created_at, decided_at: of.at, active_ms },
     policy: row.policy,

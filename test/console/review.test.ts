@@ -6,7 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import { CANARY_LINE } from '../../src/review/canary.ts'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
@@ -246,6 +247,56 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     const { review } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt')
     assert.deepEqual([review.checks, review.level], [['retype'], 'seen'])
     assert.deepEqual(faults, [])
+  })
+
+  it('shows a canary hunk where checks are wanted, says which it was before the decision, and counts it nowhere', async (t) => {
+    const { place } = createReviewed(t, { 'a.ts': 'send(first)\n' })
+    const reviewed = async (mark: (canary: Locator, page: Page) => Promise<void>, said: string) => {
+      const out = join(place.home, 'receipt.json')
+      const { url, ended } = await startReview(t, place, ['--checks', '--reviewer', 'ann@example.org', '--out', out])
+      const { page, faults } = await openTab(t)
+      await page.goto(url)
+      await page.getByText('One of the hunks is a check').waitFor()
+      const canary = page.getByRole('region', { name: /^a\.ts, @@ −0,0 \+9,2 @@/ })
+      await canary.getByText(CANARY_LINE).waitFor()
+      await page.getByText('1 of 1 lines read').waitFor()
+      await mark(canary, page)
+      await page
+        .getByRole('region', { name: /: read$/ })
+        .nth(1)
+        .waitFor()
+      await page.keyboard.press('d')
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText(`The hunk at line 9 of a.ts was a check. It is no part of the change`).waitFor()
+      await dialog.getByText(said).waitFor()
+      await dialog.getByText('1 of 1 lines read, all hunks').waitFor()
+      assert.deepEqual(await axeFaults(page), [])
+      await dialog.getByRole('button', { name: 'Go on reading' }).click()
+      assert.equal(await page.getByRole('button', { name: 'No part of the change?' }).count(), 0, 'no mark changes now')
+      await canary.getByText('no part of the change', { exact: true }).waitFor()
+      await decide(page, 'Approve')
+      assert.equal((await ended).code, 0)
+      assert.deepEqual(faults, [])
+      return openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt').review
+    }
+    const found = await reviewed(async (canary, page) => {
+      await canary.focus()
+      await page.keyboard.press('c')
+      await page.getByLabel('Comment').fill('What is this?')
+      await page.keyboard.press('Control+Enter')
+      await page.keyboard.press('x')
+      await canary.getByRole('button', { name: 'Marked: no part of the change' }).waitFor()
+    }, 'You marked it.')
+    const missed = await reviewed(async () => {}, 'You did not mark it, and the receipt will say so.')
+    assert.deepEqual([found.checks, missed.checks], [['canary'], []])
+    assert.equal(found.comments, undefined, 'a comment on the canary is on no line of the change')
+    assert.doesNotMatch(found.evidence.reasons.join(), /canary/)
+    assert.match(
+      missed.evidence.reasons.join(),
+      /a canary hunk, which is not part of the change, was shown and not marked/,
+    )
+    for (const { coverage, level } of [found, missed])
+      assert.deepEqual([coverage.lines, coverage.seen, coverage.hunks.length, level], [1, 1, 1, 'seen'])
   })
 
   it('opens 50,000 lines, and credits next to none of them to a script that scrolls through', async (t) => {

@@ -164,6 +164,35 @@ export function reviewsContract(open: () => Promise<Store>): void {
       assert.deepEqual([review.checks, review.level], [['retype'], 'none'])
     })
 
+    it('shows a canary beside its parts, of which no receipt counts a line, and states one that was not marked', async () => {
+      const asked = NewReview.parse({ ...change, checks: ['canary'] })
+      const receiptOf = async (isMarked: boolean) => {
+        const { id, checks } = await reviews.create(asked, ANN)
+        const [canary] = checks
+        assert.ok(canary?.kind === 'canary')
+        const { path, digest, rows } = canary.hunk
+        wait(9000)
+        const { new: first } = rows[0] ?? {}
+        const views = [view(path, first as number, (first as number) + rows.length - 1, 8000)]
+        const reading = await reviews.addEvidence(id, views, ANN)
+        assert.deepEqual([reading.canary?.seen, reading.parts.length], [canary.hunk.lines, parts.length])
+        assert.deepEqual((await reviews.get(id)).parts, parts)
+        return openReceipt(await reviews.decide(id, decision({ answers: [isMarked ? digest : ''] }), ANN), 'receipt')
+      }
+      for (const isMarked of [true, false]) {
+        const { review, subjects } = await receiptOf(isMarked)
+        const { coverage, checks, evidence, level } = review
+        assert.deepEqual(checks, isMarked ? ['canary'] : [])
+        assert.equal(/canary hunk.* not marked/.test(evidence.reasons.join()), !isMarked)
+        assert.deepEqual([coverage.lines, coverage.seen, level], [6, 0, 'seen'])
+        assert.deepEqual(
+          coverage.hunks.map(({ digest }) => digest),
+          parts.map(({ digest }) => digest),
+        )
+        assert.equal(subjects.sha256, change.digest)
+      }
+    })
+
     it('is decided once, and takes no evidence afterwards', async () => {
       const { id } = await reviews.create(change, ANN)
       const ends = await Promise.allSettled([1, 2, 3].map(() => reviews.decide(id, decision(), ANN)))

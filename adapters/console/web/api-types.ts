@@ -3617,7 +3617,7 @@ export interface components {
             repository?: string | null;
             policy?: string | null;
             task_id?: string | null;
-            checks?: ("question" | "retype")[];
+            checks?: ("question" | "retype" | "canary")[];
         };
         ReviewReceipt: {
             /** @constant */
@@ -3681,6 +3681,25 @@ export interface components {
                 kind: "retype";
                 path: string;
                 line: number;
+            } | {
+                /** @constant */
+                kind: "canary";
+                path: string;
+                after: number;
+                hunk: {
+                    /** @constant */
+                    kind: "hunk";
+                    path: string;
+                    digest: string;
+                    lines: number;
+                    rows: {
+                        /** @enum {string} */
+                        kind: " " | "-" | "+";
+                        text: string;
+                        old: number | null;
+                        new: number | null;
+                    }[];
+                };
             })[];
             receipt: components["schemas"]["ReviewReceipt"] | null;
         };
@@ -3722,6 +3741,25 @@ export interface components {
                 kind: "retype";
                 path: string;
                 line: number;
+            } | {
+                /** @constant */
+                kind: "canary";
+                path: string;
+                after: number;
+                hunk: {
+                    /** @constant */
+                    kind: "hunk";
+                    path: string;
+                    digest: string;
+                    lines: number;
+                    rows: {
+                        /** @enum {string} */
+                        kind: " " | "-" | "+";
+                        text: string;
+                        old: number | null;
+                        new: number | null;
+                    }[];
+                };
             })[];
             receipt: components["schemas"]["ReviewReceipt"] | null;
             parts: ({
@@ -3769,6 +3807,24 @@ export interface components {
                         number
                     ][];
                 }[];
+                canary: {
+                    digest: string;
+                    path: string;
+                    lines: number;
+                    seen: number;
+                    seen_ms: number;
+                    exposed: number;
+                    first_ms: number | null;
+                    visits: number;
+                    glanced: [
+                        number,
+                        number
+                    ][];
+                    unread: [
+                        number,
+                        number
+                    ][];
+                } | null;
             };
         };
         AddReviewEvidenceBody: {
@@ -3822,6 +3878,24 @@ export interface components {
                     number
                 ][];
             }[];
+            canary: {
+                digest: string;
+                path: string;
+                lines: number;
+                seen: number;
+                seen_ms: number;
+                exposed: number;
+                first_ms: number | null;
+                visits: number;
+                glanced: [
+                    number,
+                    number
+                ][];
+                unread: [
+                    number,
+                    number
+                ][];
+            } | null;
         };
         DecideReviewBody: {
             reviewer: string;
@@ -3915,6 +3989,7 @@ export interface components {
                 coverage?: number;
                 reviewers?: number;
                 not_author?: boolean;
+                hold?: string[];
                 rules?: {
                     paths: string[];
                     /** @enum {string} */

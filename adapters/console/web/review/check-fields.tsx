@@ -1,14 +1,16 @@
 import './review.css'
 import type { Check } from '../../../../src/review/checks.ts'
 import { visible } from './line-text.tsx'
+import type { ReviewState } from './review-state.ts'
 
 /** Fields for the answers to attention checks, with what they are for. */
 export function CheckFields(props: {
-  checks: readonly Check[]
+  state: ReviewState
   answers: readonly string[]
   onAnswer: (at: number, answer: string) => void
 }) {
-  const { checks, answers, onAnswer } = props
+  const { state, answers, onAnswer } = props
+  const { checks } = state.review
   if (checks.length === 0) return null
   return (
     <>
@@ -20,6 +22,7 @@ export function CheckFields(props: {
         <CheckField
           key={check.kind}
           check={check}
+          isMarked={state.marked.value === state.canary}
           answer={answers[at] ?? ''}
           onAnswer={(answer) => onAnswer(at, answer)}
         />
@@ -28,8 +31,16 @@ export function CheckFields(props: {
   )
 }
 
-function CheckField(props: { check: Check; answer: string; onAnswer: (answer: string) => void }) {
-  const { check, answer, onAnswer } = props
+function CheckField(props: { check: Check; isMarked: boolean; answer: string; onAnswer: (answer: string) => void }) {
+  const { check, isMarked, answer, onAnswer } = props
+  if (check.kind === 'canary')
+    return (
+      <p role="status" class={isMarked ? '' : 'warn'}>
+        The hunk at line {check.hunk.rows[0]?.new} of {visible(check.path)} was a check. It is no part of the change,
+        and in no figure of the receipt.{' '}
+        {isMarked ? 'You marked it.' : 'You did not mark it, and the receipt will say so.'}
+      </p>
+    )
   if (check.kind === 'retype')
     return (
       <label class="field">

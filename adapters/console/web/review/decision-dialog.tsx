@@ -1,9 +1,11 @@
 import './review.css'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { reaches } from '../../../../src/gaze/level.ts'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
+import type { Comment } from '../../../../src/review/statement.ts'
 import { CheckFields } from './check-fields.tsx'
 import { Modal } from './modal.tsx'
+import { linesOf } from './part-view.tsx'
 import type { Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState, standingOf } from './review-state.ts'
 import { ReviewerField } from './reviewer-field.tsx'
@@ -32,7 +34,10 @@ export function DecisionDialog(props: {
   const [chosen, setChosen] = useState<string | undefined>(undefined)
   const credentialId = chosen === '' ? undefined : (chosen ?? own[0]?.credential_id)
   const { checks } = state.review
-  const [answers, setAnswers] = useState<readonly string[]>(() => checks.map(() => ''))
+  const [answers, setAnswers] = useState<readonly string[]>(() => checks.map((check) => answerOf(check, state)))
+  useEffect(() => {
+    state.isDisclosed.value = true
+  }, [state])
   const [isBusy, setBusy] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
 
@@ -45,7 +50,7 @@ export function DecisionDialog(props: {
       // What was read while nobody answered is lost, and no reason to lose the decision too.
       await flush().catch(() => {})
       const summary = text.trim() === '' ? [] : [{ path: null, line: null, text }]
-      const comments = [...state.comments.value, ...summary]
+      const comments = [...ownComments(state), ...summary]
       const presence = credentialId !== undefined && { credential_id: credentialId }
       const content = {
         reviewer,
@@ -78,11 +83,7 @@ export function DecisionDialog(props: {
           About all of it
           <textarea rows={3} maxLength={10_000} value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
-        <CheckFields
-          checks={checks}
-          answers={answers}
-          onAnswer={(at, answer) => setAnswers(answers.with(at, answer))}
-        />
+        <CheckFields state={state} answers={answers} onAnswer={(at, answer) => setAnswers(answers.with(at, answer))} />
         {own.length > 0 && <PasskeyChoice own={own} chosen={credentialId} onChoose={setChosen} />}
         <Says state={state} />
         {decision === 'approve' && state.approval && <p class="hint">{state.approval.note}</p>}
@@ -107,6 +108,20 @@ export function DecisionDialog(props: {
       </form>
     </Modal>
   )
+}
+
+/** The hunk that was marked is the answer to a canary; what is asked in the dialog has none yet. */
+function answerOf({ kind }: ReviewState['review']['checks'][number], { marked, parts }: ReviewState): string {
+  const part = kind === 'canary' && marked.value !== null ? parts[marked.value] : undefined
+  return part?.digest ?? ''
+}
+
+/** Lists the comments but those on the canary: no line of the change is there. */
+function ownComments({ canary, comments, parts }: ReviewState): readonly Comment[] {
+  const part = canary === null ? undefined : parts[canary]
+  if (part?.kind !== 'hunk') return comments.value
+  const [first, last] = linesOf(part)
+  return comments.value.filter(({ path, line }) => path !== part.path || line === null || line < first || line > last)
 }
 
 /** Says what an approval lacks to have its consequence; null when it may be given. */
@@ -155,13 +170,14 @@ function PasskeyChoice(props: {
 
 function Says({ state }: { state: ReviewState }) {
   const { lines, seen } = linesRead(state, state.parts.keys())
-  const unread = state.parts.filter((_, index) => standingOf(state, index) !== 'read').length
+  const own = [...state.parts.keys()].filter((index) => index !== state.canary)
+  const unread = own.filter((index) => standingOf(state, index) !== 'read').length
   return (
     <p class="hint">
       The receipt will say: {seen.toLocaleString()} of {lines.toLocaleString()} lines read,{' '}
       {unread === 0
         ? 'all hunks'
-        : `${unread.toLocaleString()} of ${state.parts.length.toLocaleString()} hunks not read to their end`}
+        : `${unread.toLocaleString()} of ${own.length.toLocaleString()} hunks not read to their end`}
       . “Read” says that lines were on the screen for long enough, and nothing of what was understood.
     </p>
   )

@@ -7,6 +7,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['n', 'next hunk with unread lines'],
   ['a', 'acknowledge an item without lines'],
   ['c', 'comment on the hunk'],
+  ['x', 'mark a hunk as no part of the change, where one is a check'],
   ['d', 'decide'],
   ['?', 'this list'],
   ['Esc', 'close'],

@@ -25,6 +25,7 @@ export function PartView({ state, index }: { state: ReviewState; index: number }
         <code>{part.kind === 'hunk' ? rangeOf(part) : part.kind}</code>
         <span class="sp" />
         <StandingBadge standing={standing} seen={reading.seen} lines={part.lines} ms={reading.seen_ms} />
+        {part.kind === 'hunk' && <CanaryMark state={state} index={index} />}
         <button type="button" class="small quiet" tabIndex={-1} onClick={() => askComment(state, index)}>
           Comment
         </button>
@@ -61,6 +62,31 @@ export function PartView({ state, index }: { state: ReviewState; index: number }
       )}
     </section>
   )
+}
+
+/** Marks a hunk as none of the change, in a review with a canary. Once the canary is disclosed it says which one that was. */
+function CanaryMark({ state, index }: { state: ReviewState; index: number }) {
+  const { canary, isDisclosed, marked } = state
+  if (canary === null) return null
+  if (isDisclosed.value) return index === canary ? <span class="badge neutral">no part of the change</span> : null
+  const isMarked = marked.value === index
+  return (
+    <button
+      type="button"
+      class="small quiet"
+      tabIndex={-1}
+      aria-pressed={isMarked}
+      onClick={() => toggleMark(state, index)}
+    >
+      {isMarked ? 'Marked: no part of the change' : 'No part of the change?'}
+    </button>
+  )
+}
+
+/** Marks the one hunk that the reviewer takes for none of the change, or takes the mark back. */
+export function toggleMark({ canary, isDisclosed, marked, parts }: ReviewState, index: number): void {
+  if (canary === null || isDisclosed.value || parts[index]?.kind !== 'hunk') return
+  marked.value = marked.value === index ? null : index
 }
 
 /** Opens the form for a comment on a part. */
@@ -101,7 +127,7 @@ function rangeOf({ rows }: Hunk): string {
 }
 
 /** Lines of the new file, else of the old one, at which comments on a hunk stand. */
-function linesOf({ rows }: Hunk): [number, number] {
+export function linesOf({ rows }: Hunk): [number, number] {
   const numbers = rows.flatMap((row) => row.new ?? row.old ?? [])
   return [numbers[0] ?? 1, numbers.at(-1) ?? 1]
 }

@@ -5,7 +5,7 @@ import { FileList, filesOf, KindBadge } from './file-list.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { visible } from './line-text.tsx'
 import { goToUnread, step } from './navigation.ts'
-import { acknowledge, askComment, PartView } from './part-view.tsx'
+import { acknowledge, askComment, PartView, toggleMark } from './part-view.tsx'
 import type { Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState } from './review-state.ts'
 import { type ReadingWatch, watchReading } from './watch-reading.ts'
@@ -38,6 +38,11 @@ export function ReviewReading(props: { state: ReviewState; onDecided: (unconfirm
       {fault !== null && (
         <p class="review-fault bad" role="alert">
           Reading is not recorded: {fault}
+        </p>
+      )}
+      {state.canary !== null && !state.isDisclosed.value && (
+        <p class="review-fault">
+          One of the hunks is a check and no part of the change. Mark it with <kbd>x</kbd> before you decide.
         </p>
       )}
       <div class="review-body">
@@ -94,6 +99,7 @@ const keysOf = (state: ReviewState, ask: (asked: Asked) => void): Readonly<Recor
   n: () => goToUnread(state),
   c: () => askComment(state, state.current.value),
   a: () => acknowledge(state, state.current.value),
+  x: () => toggleMark(state, state.current.value),
   d: () => ask('decision'),
   '?': () => ask('help'),
 })
