@@ -4,7 +4,7 @@ import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { HOOKED_AGENTS, type HookedAgent } from './hooked-agents.ts'
 
-/** Time limit of a hook in milliseconds, below the timeout in `plugin/hooks/hooks.json`. */
+/** Time limit of a hook in milliseconds, below the one that Claude Code has: after that one a held command would run. */
 const LIMIT_MS = 10_000
 
 const agentOption = () =>
@@ -31,6 +31,15 @@ export function addHookCommands(program: Command, start: () => Promise<{ loaded:
       inTime(async () => {
         const { loaded, log } = await start()
         await (await import('./hook-stop.ts')).answerStop(loaded, log, agent)
+      }),
+    )
+  hook
+    .command('pre-tool-use')
+    .description('deny a command that the review policy holds, until its change was reviewed; a reminder, not a gate')
+    .action(() =>
+      inTime(async () => {
+        const { loaded } = await start()
+        await (await import('./hook-pre-tool-use.ts')).answerPreToolUse(loaded)
       }),
     )
   hook

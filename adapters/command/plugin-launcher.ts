@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { installedCopy } from '../../src/assistants/installed.ts'
+import { heldCommand, USUALLY_HELD } from '../../src/review/held-command.ts'
 
 /**
  * Starts Gazeway for the Claude Code plugin: the build in the plugin, which `npm run pack:plugin` puts there, the one
@@ -9,12 +11,13 @@ import { installedCopy } from '../../src/assistants/installed.ts'
  */
 const builds = ['dist/cli.js', '../dist/cli.js'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 const command = builds.find((path) => existsSync(path)) ?? installedCopy(process.env, process.platform)
-if (command === null) {
+if (command !== null) {
+  process.argv[1] = command
+  await import(pathToFileURL(command).href)
+} else if (process.argv[3] !== 'pre-tool-use' || heldCommand(await text(process.stdin), USUALLY_HELD) !== null) {
+  // Without a program nobody can tell what the policy holds: what is usually held is, and all else runs.
   process.stderr.write(
     'gazeway: not installed. From a clone of Gazeway run `npm ci && npm run build && npm install --global .`\n',
   )
   process.exitCode = 1
-} else {
-  process.argv[1] = command
-  await import(pathToFileURL(command).href)
 }

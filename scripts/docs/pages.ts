@@ -18,6 +18,7 @@ import {
 } from './manifests.ts'
 import { FIGURES, headlineTable, measuredTable } from './measured.ts'
 import { metricsReference } from './metrics.ts'
+import { pluginHooks } from './plugin-hooks.ts'
 import { modelsTable, providersTable } from './providers.ts'
 import { reviewPolicySchema } from './review-policy.ts'
 import { routesTable } from './route-list.ts'
@@ -58,6 +59,7 @@ export function generatedPages(): Page[] {
     page('plugin/plugin.json', agentPluginManifest),
     page('plugin/mcp.json', agentPluginServers),
     page('plugin/gazeway.mjs', pluginLauncher),
+    page('plugin/hooks/hooks.json', pluginHooks),
     page('server.json', serverDescription),
     ...Object.entries(FIGURES).flatMap(([name, figure]) =>
       SCHEMES.map((scheme) => page(`docs/images/${name}-${scheme}.svg`, () => barsPicture(figure, scheme))),

@@ -26,6 +26,8 @@ export interface Authenticated {
   level: Level
   /** The observer's time where there is one, else the reviewer's. */
   decidedAt: Date
+  /** Who vouches for it beside the holder of a key: an enrolled passkey, or a trusted observer by its key in base64. */
+  witness: { passkey: boolean; observer: string | null }
 }
 
 /** A countersignature by an observer whom the policy trusts. */
@@ -59,7 +61,8 @@ export function authenticate(receipt: OpenedReceipt, policy: Policy, now: Date):
   const isObserved = observed !== null && !keys.includes(observed.key)
   const level = isObserved ? lowest(observed.level, 'plausible') : lowest(review.level, 'seen')
   const isPresent = isObserved && 'key' in passkey && level !== 'none'
-  return { reviewer: review.reviewer.id, keys, level: isPresent ? 'present' : level, decidedAt }
+  const witness = { passkey: 'key' in passkey, observer: isObserved ? observed.key : null }
+  return { reviewer: review.reviewer.id, keys, level: isPresent ? 'present' : level, decidedAt, witness }
 }
 
 interface Fault {

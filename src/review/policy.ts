@@ -50,6 +50,16 @@ export const PolicyFile = z
     coverage: Demands.coverage.default(1),
     reviewers: Demands.reviewers.default(1),
     not_author: Demands.not_author.default(true),
+    hold: z
+      .array(
+        z
+          .string()
+          .regex(/^\S+( \S+)*$/)
+          .max(200),
+      )
+      .max(50)
+      .default([])
+      .describe('commands that the hook of the Claude Code plugin holds, such as `git push`; a reminder, not a gate'),
     rules: z.array(Rule).default([]).describe('other demands for some paths; the last rule that matches a path holds'),
   })
   .strict()

@@ -60,6 +60,9 @@ function hostilePlace(
   for (const name of ['pino', '@photostructure/sqlite']) script(`node_modules/${name}/index.js`)
   script('preload.cjs')
   write('.npmrc', 'registry=http://127.0.0.1:9/\nscript-shell=./sh\nnode-options=--require ./preload.cjs\n')
+  // What it holds stays held, and who may review is its own matter; it names no program.
+  write('review.json', JSON.stringify({ version: 1, allowed_signers: 'signers', hold: ['git push'] }))
+  write('signers', '')
   write('.env', 'NODE_OPTIONS=--require ./preload.cjs\n')
   write('node.config.json', JSON.stringify({ nodeOptions: { require: ['./preload.cjs'] } }))
   // Changed, so that git would run its filter.
@@ -99,6 +102,7 @@ onDouble('Claude Code in a hostile repository', (gateway, upstream) => {
     const calls: [name: string, input: object][] = [
       [tool, { root: place.project }],
       ['Write', { file_path: join(place.home, 'notes.txt'), content: 'x' }],
+      ['Bash', { command: `echo pushed > '${join(place.home, 'pushed')}' # git push`, description: 'Push' }],
     ]
     let asked = 0
     upstream().on('/chat/completions', (response, request) => {
@@ -116,7 +120,7 @@ onDouble('Claude Code in a hostile repository', (gateway, upstream) => {
       GAZEWAY_HOME: place.data,
       XAI_API_KEY: 'xai-secret',
     }
-    const allowed = ['--allowedTools', tool, 'Write', '--add-dir', place.home]
+    const allowed = ['--allowedTools', tool, 'Write', 'Bash', '--add-dir', place.home]
     const { is_error, result } = await askClaude(variables, place, 'Look around.', [...args, ...allowed])
     assert.deepEqual(place.sprung(), [])
     assert.deepEqual([is_error, result], [false, 'Done.'])
@@ -134,6 +138,8 @@ onDouble('Claude Code in a hostile repository', (gateway, upstream) => {
 
     assert.match(said, /deploy\/staging: uses the eu-west cluster/, 'the hook of the start ran')
     assert.match(said, /Stop hook feedback/, 'the hook of the end ran')
+    assert.match(said, /git push is held/, 'the hook before a command ran')
+    assert.ok(!existsSync(join(place.home, 'pushed')))
     assert.match(said, /retry\.ts[^\n]{0,80}modified/, 'the tool ran git')
   })
 
