@@ -74,12 +74,23 @@ export function packBody({ records, anchor, head, lead }: Pack): Buffer {
   return packRows({ anchor, head, lead } satisfies Ends, rows)
 }
 
+/** Bytes of a pack that were damaged in the store. */
+export class DamagedPack extends Error {}
+
 /**
  * Unpacks the records of a row.
  *
- * @throws RangeError for bytes of another format
+ * @throws DamagedPack for bytes that hold no records
  */
 export function unpackBody(body: Uint8Array, of: Pick<Pack, 'session_id' | 'task_id'>): Pack {
+  try {
+    return unpacked(body, of)
+  } catch (cause) {
+    throw new DamagedPack(`A pack of gaze records of the session ${of.session_id} is damaged.`, { cause })
+  }
+}
+
+function unpacked(body: Uint8Array, of: Pick<Pack, 'session_id' | 'task_id'>): Pack {
   const { about, rows } = unpackRows<Ends, PackedRow>(body)
   const records = rows.map(({ at, seq, stored, id, beside, copied, ...tensor }) => ({
     seq,

@@ -15,8 +15,10 @@ const DAY_MS = 86_400_000
 /** Interval of the sweep in milliseconds. */
 const EVERY_MS = 600_000
 
-/** Packs that are read at a time. */
+/** Packs that are read at a time, and sessions that are locked for it. */
 const AT_ONCE = 4
+/** Oldest packs among which sessions are looked for that nobody uses. */
+const LOOKED_AT = 64
 
 /**
  * Deletes gaze records before `before`, with their hashes: packs whose last record is older. Also deletes old traces and
@@ -56,21 +58,34 @@ export const gazeSweeps = (store: Store, now: () => Date, retentionDays: () => n
 ]
 
 /**
- * Deletes the oldest packs. Sessions are updated first and in sorted order, as when records are stored, to avoid deadlocks.
+ * Deletes the oldest packs. A session is locked before its packs, as when records are stored. One that is in use keeps its
+ * packs until the next time, so that this waits for nobody and nobody deadlocks.
  *
  * @returns the number of their records
  */
 async function deletePacks(trx: Transaction<Schema>, before: string): Promise<number> {
-  const packs = await trx
-    .selectFrom('gaze_packs')
-    .select(['session_id', 'first_seq', 'last_seq', 'body'])
-    .where('to_at', '<', before)
-    .orderBy('to_at')
+  const oldest = trx.selectFrom('gaze_packs').where('to_at', '<', before).orderBy('to_at').limit(LOOKED_AT)
+  const sessions = await trx
+    .selectFrom('gaze_sessions')
+    .select('session_id')
+    .where('session_id', 'in', oldest.select('session_id'))
     .limit(AT_ONCE)
     .forUpdate()
     .skipLocked()
     .execute()
-  packs.sort((one, other) => (one.session_id < other.session_id ? -1 : 1))
+  if (sessions.length === 0) return 0
+  const packs = await trx
+    .selectFrom('gaze_packs')
+    .select(['session_id', 'first_seq', 'last_seq', 'body'])
+    .where('to_at', '<', before)
+    .where(
+      'session_id',
+      'in',
+      sessions.map(({ session_id }) => session_id),
+    )
+    .orderBy('to_at')
+    .limit(AT_ONCE)
+    .execute()
   for (const { session_id, first_seq, last_seq } of packs)
     await trx
       .updateTable('gaze_sessions')
@@ -100,16 +115,34 @@ function printsIn({ session_id, body }: Pick<GazePackRow, 'session_id' | 'body'>
 }
 
 async function pruneTraces(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`delete from gaze_traces where hash in
-    (select hash from gaze_traces where hour < ${traceHour(Date.parse(before))} order by hour limit ${limit})`.execute(
-    trx,
-  )
-  return Number(numAffectedRows ?? 0)
+  const old = trx
+    .selectFrom('gaze_traces')
+    .select('hash')
+    .where('hour', '<', traceHour(Date.parse(before)))
+  const free = old.orderBy('hour').limit(limit).forUpdate().skipLocked()
+  const { numDeletedRows } = await trx.deleteFrom('gaze_traces').where('hash', 'in', free).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
+/** Deletes old hours that nobody adds to at this moment: a batch locks them in another order. */
 async function pruneDwell(trx: Transaction<Schema>, before: string, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`delete from gaze_dwell where (hour, path, line_start, line_end) in
-    (select hour, path, line_start, line_end from gaze_dwell where hour < ${hourOf(before)}
-     order by hour limit ${limit})`.execute(trx)
-  return Number(numAffectedRows ?? 0)
+  const free = trx
+    .selectFrom('gaze_dwell')
+    .select(['hour', 'path', 'line_start', 'line_end'])
+    .where('hour', '<', hourOf(before))
+    .orderBy('hour')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+  const { numDeletedRows } = await trx
+    .deleteFrom('gaze_dwell')
+    .where(({ eb, refTuple }) =>
+      eb(
+        refTuple('hour', 'path', 'line_start', 'line_end'),
+        'in',
+        free.$asTuple('hour', 'path', 'line_start', 'line_end'),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }

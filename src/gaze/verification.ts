@@ -7,11 +7,15 @@ import { type Attestation, assess, levelOf, StoredAttestation } from './attestat
 import { type Evidence, isOfItsTime } from './evidence.ts'
 import { CHAIN_START } from './fingerprint.ts'
 import { reaches } from './level.ts'
-import { isUnbroken, type Pack, type PackedRecord, recordsOf } from './pack.ts'
+import { DamagedPack, isUnbroken, type Pack, type PackedRecord, recordsOf } from './pack.ts'
 import { packsBySeq } from './packs.ts'
 
 /** Newest covered records whose hash chain is recomputed. Bounds the work. */
 const CHECKED_RECORDS = 1000
+
+const NO_MATCH = 'The attestation does not match the records that it covers. Store newer gaze records to get another.'
+const DAMAGED =
+  'Records that the attestation covers were damaged in the store. Store new gaze records for the task in another session: omit session_id.'
 
 /** Requirements of a check. */
 export interface Check {
@@ -63,14 +67,19 @@ export function createGazeVerifier(terms: AttestationTerms): GazeVerifier {
       const row = await db.selectFrom('attestations').selectAll().where('id', '=', attestationId).executeTakeFirst()
       if (row === undefined) return ['There is no such attestation. Store gaze records for the task to get one.']
       const attestation = readAttestation(row)
-      const covered = attestation === null ? [] : await coveredRecords(db, attestation, terms)
-      if (attestation === null || !(await isGenuine(db, attestation, covered, terms)))
-        return ['The attestation does not match the records that it covers. Store newer gaze records to get another.']
-      return [
-        ...shortcomings(attestation, terms, { taskId, needed, at }),
-        ...(await unproven(db, attestation, { covered, evidence, needed, terms })),
-        ...(await usesBefore(db, attestation, terms)),
-      ]
+      if (attestation === null) return [NO_MATCH]
+      try {
+        const covered = await coveredRecords(db, attestation, terms)
+        if (!(await isGenuine(db, attestation, covered, terms))) return [NO_MATCH]
+        return [
+          ...shortcomings(attestation, terms, { taskId, needed, at }),
+          ...(await unproven(db, attestation, { covered, evidence, needed, terms })),
+          ...(await usesBefore(db, attestation, terms)),
+        ]
+      } catch (error) {
+        if (error instanceof DamagedPack) return [DAMAGED]
+        throw error
+      }
     },
 
     async use(trx, { attestationId, usedBy, at }) {

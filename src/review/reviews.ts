@@ -13,7 +13,7 @@ import { newId } from '../text/ids.ts'
 import { makeChecks, missedCanary, passedChecks } from './checks.ts'
 import { fileKindOf } from './file-kind.ts'
 import { requireTrue } from './part.ts'
-import { type Reading, readingOf, type Sighting } from './reading.ts'
+import { readingOf, type Sighting } from './reading.ts'
 import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
 import {
   changeOf,
@@ -27,17 +27,18 @@ import {
 } from './review-record.ts'
 import { type Level, observationPayload, type Review, receiptPayload, signed, unsigned } from './statement.ts'
 
-/** Records of a review that are counted: those of a tracker for hours. */
+/** Records of a review that are counted: those of a tracker for hours. Each batch of evidence counts all of them again. */
 const MOST_RECORDS = 50_000
 
 /** Name of gateways in receipts; the key says which one it is. */
 const OBSERVER = 'gazeway'
 
-/** A reading with the level that a decision would have. */
-interface LevelledReading extends Reading {
-  canary: Reading['parts'][number] | null
-  level: Level
+/** A reading, and what its level rests on. */
+interface Read {
+  reading: ReviewWithParts['reading']
   attestation: Attestation | null
+  /** Records that were counted where there are more; null where all of them were. */
+  counted: number | null
 }
 
 /** Reviews that this gateway observes. */
@@ -67,8 +68,14 @@ export interface Reviews {
 }
 
 /** Creates the reviews of a store. The signing key is in the data folder. */
-export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => string; now: () => Date }): Reviews {
-  const { store, gaze, dataDir, now } = deps
+export function createReviews(deps: {
+  store: Store
+  gaze: Gaze
+  dataDir: () => string
+  now: () => Date
+  mostRecords?: number
+}): Reviews {
+  const { store, gaze, dataDir, now, mostRecords = MOST_RECORDS } = deps
 
   async function find(id: string, callerId?: string): Promise<ReviewRow> {
     const query = store.db.selectFrom('reviews').selectAll().where('id', '=', id)
@@ -83,8 +90,10 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
     throw decided(row.decided_at)
   }
 
-  async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<LevelledReading> {
-    const sightings = sightingsIn(await gaze.arrived(row.session_id, MOST_RECORDS))
+  async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<Read> {
+    const arrived = await gaze.arrived(row.session_id, mostRecords + 1)
+    const sightings = sightingsIn(arrived.slice(0, mostRecords))
+    const counted = arrived.length > mostRecords ? mostRecords : null
     const { parts } = changeOf(row)
     const shown = [...parts, ...checksOf(row).flatMap((check) => (check.kind === 'canary' ? [check.hunk] : []))]
     const reading = await readingOf(shown, sightings, new Set(acknowledged), Date.parse(row.created_at))
@@ -93,7 +102,7 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
     const hunks = own.filter((_, at) => parts[at]?.kind === 'hunk')
     const isUnread = hunks.length > 0 && hunks.every(({ seen }) => seen === 0)
     const level = levelOf({ activeMs: reading.active_ms, isUnread }, attestation)
-    return { ...reading, parts: own, canary, level, attestation }
+    return { reading: { ...reading, parts: own, canary, level }, attestation, counted }
   }
 
   return {
@@ -125,19 +134,18 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
     async addEvidence(id, records, callerId) {
       const row = await findOpen(id, callerId)
       await gaze.store({ session_id: row.session_id, records }, callerId)
-      const { attestation, ...reading } = await readingSoFar(row)
-      return reading
+      return (await readingSoFar(row)).reading
     },
 
     async decide(id, input, callerId) {
       const row = await findOpen(id, callerId)
-      const reading = await readingSoFar(row, input.acknowledged)
+      const read = await readingSoFar(row, input.acknowledged)
       const at = now()
       const observer = await gatewaySigner(dataDir(), at)
       const content = {
         row,
         input,
-        reading,
+        read,
         at: at.toISOString(),
         keyid: observer.key.fingerprint,
       }
@@ -157,7 +165,7 @@ export function createReviews(deps: { store: Store; gaze: Gaze; dataDir: () => s
 
     async get(id, callerId) {
       const row = await find(id, callerId)
-      const { attestation, ...reading } = await readingSoFar(row)
+      const { reading } = await readingSoFar(row)
       return { ...recordOf(row), parts: changeOf(row).parts, reading }
     },
 
@@ -202,15 +210,10 @@ function sightingsIn(records: Awaited<ReturnType<Gaze['arrived']>>): Sighting[] 
 }
 
 /** Composes the content of a receipt. */
-function reviewOf(of: {
-  row: ReviewRow
-  input: DecideReview
-  reading: LevelledReading
-  at: string
-  keyid: string
-}): Review {
-  const { row, input, reading } = of
-  const { parts, active_ms, level, attestation } = reading
+function reviewOf(of: { row: ReviewRow; input: DecideReview; read: Read; at: string; keyid: string }): Review {
+  const { row, input, read } = of
+  const { reading, attestation, counted } = read
+  const { parts, active_ms, level } = reading
   const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
   const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
   const checks = checksOf(row)
@@ -227,7 +230,11 @@ function reviewOf(of: {
       novelty: attestation?.evidence.novelty ?? null,
       liveness: null,
       provenance: null,
-      reasons: [...(attestation?.reasons ?? []), ...missedCanary(checks, input.answers)],
+      reasons: [
+        ...(attestation?.reasons ?? []),
+        ...(counted === null ? [] : [`only the first ${counted.toLocaleString('en')} gaze records were counted`]),
+        ...missedCanary(checks, input.answers),
+      ],
     },
     level,
     checks: passedChecks(checks, input.answers),

@@ -193,6 +193,23 @@ export function reviewsContract(open: () => Promise<Store>): void {
       }
     })
 
+    it('states in the receipt when not all of its records were counted', async () => {
+      const mostRecords = 2
+      const bounded = createReviews({ store, gaze, dataDir: () => dataDir, now: () => clock, mostRecords })
+      const reasonsWith = async (records: number) => {
+        const made = await bounded.create(change, ANN)
+        wait(1000 * records)
+        const views = Array.from({ length: records }, (_, index) => {
+          return { ...view('src/a.ts', 1, 4, 1000), at: new Date(clock.getTime() - 1000 * (index + 1)).toISOString() }
+        })
+        const { active_ms } = await bounded.addEvidence(made.id, views, ANN)
+        assert.equal(active_ms, 1000 * Math.min(records, mostRecords))
+        return openReceipt(await bounded.decide(made.id, decision(), ANN), 'receipt').review.evidence.reasons.join()
+      }
+      assert.doesNotMatch(await reasonsWith(2), /were counted/)
+      assert.match(await reasonsWith(3), /only the first 2 gaze records were counted/)
+    })
+
     it('is decided once, and takes no evidence afterwards', async () => {
       const { id } = await reviews.create(change, ANN)
       const ends = await Promise.allSettled([1, 2, 3].map(() => reviews.decide(id, decision(), ANN)))

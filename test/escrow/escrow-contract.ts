@@ -130,6 +130,26 @@ export function escrowContract(open: OpenStore): void {
       await works.audit()
     })
 
+    it('stays held where records of the attestation were damaged in the store, and is released by others', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, agent] = [await works.payer(), await works.agent()]
+      const { id, escrow_id } = await completed(works, payer, agent)
+      const before = await works.escrows.get(escrow_id ?? '')
+      const attestation_id = await works.attest(id, payer)
+      for (const body of [Buffer.from('damaged'), Buffer.alloc(0), Buffer.from([1, 2, 3])]) {
+        await works.store.db.updateTable('gaze_packs').set({ body }).execute()
+        await assert.rejects(works.release(payer, { escrow_id, attestation_id }), {
+          code: 'gaze_verification_failed',
+          status: 403,
+          message: /were damaged in the store\. Store new gaze records for the task in another session/,
+        })
+      }
+      assert.deepEqual(await works.escrows.get(escrow_id ?? ''), before)
+      const other = { escrow_id, attestation_id: await works.attest(id, payer) }
+      assert.equal((await works.release(payer, other)).status, 'released')
+      await works.audit()
+    })
+
     it('is released at the level of evidence that its task names, plausible by default', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
