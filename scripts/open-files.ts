@@ -239,10 +239,12 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   ],
   context: ['allowed-root.ts', 'confine.ts', 'git-command.ts', 'git-status.ts', 'render.ts', 'repository.ts'],
   review: [
+    'authenticate.ts',
     'change.ts',
     'checkout.ts',
     'checks.ts',
     'file-kind.ts',
+    'held-command.ts',
     'line-numbers.ts',
     'part.ts',
     'policy-source.ts',

@@ -14,7 +14,7 @@ import { readInput } from './read-input.ts'
 import { writtenReceipts } from './review-receipts.ts'
 import { verdictInWords } from './review-verify.ts'
 
-/** What HEAD is compared with: the branch of the remote that others read, else the one that is followed. */
+/** Revisions to compare HEAD with: the branch of the remote that others read, else the one that is followed. */
 const BASES = ['refs/remotes/origin/HEAD', 'refs/remotes/origin/main', 'refs/remotes/origin/master', '@{upstream}']
 
 /**

@@ -26,7 +26,7 @@ export interface Authenticated {
   level: Level
   /** The observer's time where there is one, else the reviewer's. */
   decidedAt: Date
-  /** Who vouches for it beside the holder of a key: an enrolled passkey, or a trusted observer by its key in base64. */
+  /** Evidence beside a key of the reviewer: an enrolled passkey, or a trusted observer by its key in base64. */
   witness: { passkey: boolean; observer: string | null }
 }
 
