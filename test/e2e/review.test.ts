@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { generateKeyPairSync } from 'node:crypto'
+import { on, once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -9,6 +10,8 @@ import { openCheckout } from '../../src/review/checkout.ts'
 import { RECEIPT_MEDIA_TYPE } from '../../src/review/receipt.ts'
 import { receiptPayload, unsigned } from '../../src/review/statement.ts'
 import { parseAllowedSigners } from '../../src/signing/allowed-signers.ts'
+import { fileSigner } from '../../src/signing/signer.ts'
+import { REVIEW_LINK, readReview } from '../docs/read-review.ts'
 import { createPerson, lineOf, type Person, receiptOf, reviewOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
 import { createKeyFolder, WITHOUT_OPENSSH } from '../signing/openssh.ts'
@@ -131,6 +134,36 @@ describe('gazeway review verify', () => {
     const receipt = readFileSync(join(place.home, 'receipt.json'), 'utf8')
     const { code, stderr } = await run({ ...place, project: clone.root }, args, {}, receipt)
     assert.deepEqual([code, stderr], [0, ''])
+  })
+
+  it('is of the commit that was read, where the head moved meanwhile', async (t) => {
+    const { pay, git, place } = createGated(t)
+    const receipt = join(place.home, 'moved.json')
+    const key = join(place.home, 'key.pem')
+    const { privateKey } = generateKeyPairSync('ed25519')
+    writeFileSync(key, privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    const signers = join(place.home, 'allowed_signers')
+    writeFileSync(signers, lineOf({ name: 'eve@example.org', signer: fileSigner(readFileSync(key, 'utf8')) }))
+    const policy = join(place.home, 'review.json')
+    writeFileSync(policy, JSON.stringify({ version: 1, allowed_signers: 'allowed_signers', level: 'seen' }))
+    const read = git('rev-parse', 'HEAD')
+    const args = ['review', '--reviewer', 'eve@example.org', '--sign', key, '--out', receipt]
+    const child = spawn(process.execPath, [CLI, ...args], { cwd: place.project, env: place.env })
+    t.after(() => child.kill('SIGKILL'))
+    const ended = once(child, 'exit')
+    let written = ''
+    for await (const [chunk] of on(child.stdout, 'data')) {
+      written += chunk
+      if (REVIEW_LINK.test(written)) break
+    }
+    const [link = ''] = REVIEW_LINK.exec(written) ?? []
+    pay('send(2)')
+    git('commit', '-qa', '--amend', '--no-edit')
+    await readReview(link)
+    assert.deepEqual(await ended, [0, null])
+    const verify = async (range: string) =>
+      (await run(place, ['review', 'verify', receipt, '--range', range, '--policy', policy])).code
+    assert.deepEqual([await verify(`HEAD^..${read}`), await verify('HEAD^..HEAD')], [0, 1])
   })
 
   it('judges 2,000 changed lines', async (t) => {
