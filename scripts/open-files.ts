@@ -44,6 +44,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'schema.ts',
     'sqlite/process-lock.ts',
     'sqlite/sqlite-errors.ts',
+    'sqlite/whole-file.ts',
     'status-table.ts',
     'sweeps.ts',
     'tables/alerts-tables.ts',
@@ -67,6 +68,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'unindexed.ts',
     'width.ts',
   ],
+  escrow: ['escrow-faults.ts'],
   config: [
     'addresses.ts',
     'config-keys.ts',

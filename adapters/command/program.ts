@@ -22,6 +22,7 @@ import { addReviewCommands } from './review-program.ts'
 import { addSessionCommands } from './session-program.ts'
 import { addSetupCommands } from './setup-program.ts'
 import { addStatementCommand } from './statement-program.ts'
+import { addStoreCommands } from './store-program.ts'
 import { addTaskCommand } from './task-program.ts'
 
 const EXAMPLES = `
@@ -115,6 +116,7 @@ addProjectCommands(program, start)
 addSessionCommands(program, start)
 addReviewCommands(program, start)
 addStatementCommand(program, start)
+addStoreCommands(program, start)
 addCostCommand(program, start)
 addReconcileCommand(program, start)
 addTaskCommand(program, start)
@@ -124,17 +126,6 @@ program
   .description('print the help of a command')
   .argument('[command...]', 'command, such as key create; none: all of gazeway')
   .action((words: string[]) => named(words).outputHelp())
-
-program
-  .command('store')
-  .description('copy the store')
-  .command('copy')
-  .description('copy all records to an empty SQLite or PostgreSQL store, then verify counts and sums')
-  .requiredOption('--to <url>', 'target store: sqlite:PATH or postgres://HOST/DATABASE')
-  .action(async ({ to }: { to: string }) => {
-    const { loaded } = await start()
-    await (await import('./store-copy.ts')).copyTo(loaded, to)
-  })
 
 /** Runs a command line to its end; an error is printed and sets the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {

@@ -33,7 +33,7 @@ export interface CopyReport {
  *   log
  */
 export async function copyStore(
-  source: Store,
+  source: Pick<Store, 'snapshot'>,
   target: Store,
   options: { signal?: AbortSignal; onProgress?: (progress: CopyProgress) => void } = {},
 ): Promise<CopyReport> {

@@ -6,6 +6,7 @@ import { type Engine, engineOf } from './engine.ts'
 import { isStore, stepsBehind } from './migrate.ts'
 import type { Migrations } from './migrations/migrations.ts'
 import type { Schema } from './schema.ts'
+import type { Store } from './store.ts'
 
 /** A database opened for reading, and its name without credentials. */
 interface Opened {
@@ -29,6 +30,28 @@ export async function readExistingStore<T>(url: string, read: (db: Kysely<Schema
     return (await isStore(db, engine, name)) ? await read(db) : null
   } finally {
     await db.destroy()
+  }
+}
+
+/**
+ * Opens a SQLite file that no process writes to, to read it as a store. Nothing is created, migrated or written.
+ *
+ * @throws GazewayError `not_found` for a file that is missing or no Gazeway store, and as {@link readExistingStore}
+ */
+export async function openForReading(file: string): Promise<{ store: Store; stepsBehind: number }> {
+  const opened = await open(`sqlite:${file}`)
+  if (opened === null) throw new GazewayError('not_found', `There is no file ${file}.`)
+  const { engine, db, name } = opened
+  try {
+    if (!(await isStore(db, engine, name))) throw new GazewayError('not_found', `${file} is no store of Gazeway.`)
+    const snapshot: Store['snapshot'] = (work) => db.transaction().setAccessMode('read only').execute(work)
+    const readOnly = () => Promise.reject(new GazewayError('store_unavailable', `${file} is open for reading only.`))
+    const close = () => db.destroy()
+    const store = { engine, db, reads: db, snapshot, write: readOnly, check: async () => false, close }
+    return { store, stepsBehind: await stepsBehind(db, engine, name) }
+  } catch (error) {
+    await db.destroy()
+    throw error
   }
 }
 

@@ -139,16 +139,19 @@ export function createWallet(deps: WalletDeps): Wallet {
     moneyOfCalls: (callIds) => moneyOfCalls(store, callIds),
     releasePresumed: (owner) => releasePresumed(store, owner),
     pricing: () => priceList(pricing),
-    async verify() {
-      const { faults, ...report } = await verifyLedger(store)
-      return { ...report, faults: [...faults, ...(await callFaults(store))] }
-    },
+    verify: () => verifyWallet(store),
     sweeps: [
       { name: 'wallet.allowances', everyMs: ALLOWANCES_MS, batch: (limit) => sweepAllowances(store, now(), limit) },
       { name: 'wallet.sessions', everyMs: SESSIONS_MS, batch: (limit) => forgetSessions(store, now(), limit) },
       missingRecords(store, now, retentionDays),
     ],
   }
+}
+
+/** Checks the ledger of a store against itself, receipts and daily spending. Only reads. */
+export async function verifyWallet(store: Store): Promise<LedgerReport> {
+  const { faults, ...report } = await verifyLedger(store)
+  return { ...report, faults: [...faults, ...(await callFaults(store))] }
 }
 
 /** Part of the wallet that keys and groups use. */
