@@ -28,11 +28,14 @@ import { createResearch, type Research } from './research/research.ts'
 import { reviewSweeps } from './review/retention.ts'
 import { createReviewVerifier } from './review/review-verifier.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
+import { chatRetention } from './sessions/chat-retention.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { gatewayKeys } from './signing/gateway-keys.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
+import { spaceSweep } from './store/free-space.ts'
 import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
+import { taskRetention } from './tasks/task-retention.ts'
 import { createTasks, type Tasks } from './tasks/tasks.ts'
 import { createTokenCounter } from './text/token-counter.ts'
 import type { LiveJournal } from './wallet/journal/live-journal.ts'
@@ -206,8 +209,11 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       ...connectionSweeps(store, now),
       ...billSweeps(base),
       ...reviewSweeps(store, now, () => config.current().config.review.retention_days),
+      chatRetention(store, now, () => config.current().config.chats.retention_days),
+      taskRetention(store, now, () => config.current().config.tasks.retention_days),
       ...sweeps,
       ...Object.values(rooms).flatMap((room) => room.sweeps),
+      spaceSweep(store),
     ],
     close: () => closeInTime(finish, calls),
   }

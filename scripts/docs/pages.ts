@@ -20,6 +20,7 @@ import { FIGURES, headlineTable, measuredTable } from './measured.ts'
 import { metricsReference } from './metrics.ts'
 import { pluginHooks } from './plugin-hooks.ts'
 import { modelsTable, providersTable } from './providers.ts'
+import { retentionReference } from './retention.ts'
 import { reviewPolicySchema } from './review-policy.ts'
 import { routesTable } from './route-list.ts'
 import { tokensTable } from './tokens.ts'
@@ -51,6 +52,7 @@ export function generatedPages(): Page[] {
     page('docs/reference/metrics.md', (text) => withGenerated(text, [metricsReference()])),
     page('docs/reference/platform.md', (text) => withGenerated(text, [routesTable()])),
     page('docs/reference/review-policy.schema.json', reviewPolicySchema),
+    page('docs/reference/store.md', (text) => withGenerated(text, [retentionReference()])),
     page('docs/reference/tools.md', (text) => withGenerated(text, [toolsReference()])),
     page('docs/reference/upstream.md', (text) => withGenerated(text, [providersTable(), modelsTable()])),
     page('mcp.example.json', entryExample),

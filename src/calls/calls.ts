@@ -88,7 +88,14 @@ export function liveCalls(
 ): LiveCalls {
   const { store, now, config } = base
   const calls = createCalls({ ...deps, store, onError: logged(base, 'Failed to write call records.') })
-  return { ...calls, sweeps: callSweeps(store, now, () => config.current().config.audit.retention_days) }
+  const audit = () => config.current().config.audit
+  const sweeps = callSweeps(
+    store,
+    now,
+    () => audit().retention_days,
+    () => audit().content_retention_days,
+  )
+  return { ...calls, sweeps }
 }
 
 /**

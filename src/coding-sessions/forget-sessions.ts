@@ -1,12 +1,9 @@
 import { sql, type Transaction } from 'kysely'
+import { retentionSweep } from '../store/retention.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { CodingSessionRow } from '../store/tables/coding-sessions-tables.ts'
-
-const DAY_MS = 86_400_000
-/** Interval of the sweep, in milliseconds. */
-const EVERY_MS = 600_000
 
 /** Tables that know a session, the facts first. */
 const TABLES = ['session_facts', 'session_commits', 'coding_sessions'] as const
@@ -28,14 +25,12 @@ export async function forgetSessions(
  * @param retentionDays `audit.retention_days`, read at each run; null keeps all
  */
 export function sessionRetention(store: Store, now: () => Date, retentionDays: () => number | null): Sweep {
-  return {
+  return retentionSweep({
     name: 'coding_sessions.retention',
-    everyMs: EVERY_MS,
-    async batch(limit) {
-      const days = retentionDays()
-      if (days === null) return 0
-      const before = new Date(now().getTime() - days * DAY_MS).toISOString()
-      return store.write(async (trx) => {
+    now,
+    days: retentionDays,
+    prune: (before, limit) =>
+      store.write(async (trx) => {
         const old = await trx
           .selectFrom('coding_sessions')
           .select(['caller_id', 'session_id'])
@@ -47,7 +42,6 @@ export function sessionRetention(store: Store, now: () => Date, retentionDays: (
           .execute()
         await forgetSessions(trx, old)
         return old.length
-      })
-    },
-  }
+      }),
+  })
 }

@@ -3,6 +3,7 @@ import { agentGatewaySection } from './sections/agent-gateway-section.ts'
 import { alertsSection } from './sections/alerts-section.ts'
 import { auditSection } from './sections/audit-section.ts'
 import { chainSection } from './sections/chain-section.ts'
+import { chatsSection } from './sections/chats-section.ts'
 import { contextSection } from './sections/context-section.ts'
 import { gazeSection } from './sections/gaze-section.ts'
 import { httpSection } from './sections/http-section.ts'
@@ -19,6 +20,7 @@ import { routesSection } from './sections/routes-section.ts'
 import { sessionsSection } from './sections/sessions-section.ts'
 import { skillsSection } from './sections/skills-section.ts'
 import { storeSection } from './sections/store-section.ts'
+import { tasksSection } from './sections/tasks-section.ts'
 import { upstreamSection } from './sections/upstream-section.ts'
 import { upstreamsSection } from './sections/upstreams-section.ts'
 import { walletSection } from './sections/wallet-section.ts'
@@ -38,6 +40,8 @@ export const SECTIONS = {
   memory: memorySection,
   remote: remoteSection,
   sessions: sessionsSection,
+  chats: chatsSection,
+  tasks: tasksSection,
   skills: skillsSection,
   responses: responsesSection,
   audit: auditSection,

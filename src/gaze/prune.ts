@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { hourOf } from '../store/dates.ts'
+import { retentionSweep } from '../store/retention.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
@@ -10,10 +11,6 @@ import { canonicalJson, contentHash } from './fingerprint.ts'
 import { shapesOf, unpackBody } from './pack.ts'
 import { deletePack } from './packs.ts'
 import { deletePrints, type Print } from './prints.ts'
-
-const DAY_MS = 86_400_000
-/** Interval of the sweep in milliseconds. */
-const EVERY_MS = 600_000
 
 /** Packs that are read at a time, and sessions that are locked for it. */
 const AT_ONCE = 4
@@ -47,14 +44,12 @@ export function pruneGaze(store: Store, before: string, limit: number): Promise<
  * @param retentionDays `gaze.retention_days`, read at each turn; null keeps gaze records
  */
 export const gazeSweeps = (store: Store, now: () => Date, retentionDays: () => number | null): Sweep[] => [
-  {
+  retentionSweep({
     name: 'gaze.retention',
-    everyMs: EVERY_MS,
-    async batch(limit) {
-      const days = retentionDays()
-      return days === null ? 0 : pruneGaze(store, new Date(now().getTime() - days * DAY_MS).toISOString(), limit)
-    },
-  },
+    now,
+    days: retentionDays,
+    prune: (before, limit) => pruneGaze(store, before, limit),
+  }),
 ]
 
 /**

@@ -1,9 +1,6 @@
+import { retentionSweep } from '../store/retention.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
-
-const DAY_MS = 86_400_000
-/** Interval of the sweep in milliseconds. */
-const EVERY_MS = 600_000
 
 /**
  * Deletes reviews that are past their retention, for `startSweeps`. Their gaze records have a retention of their own.
@@ -11,14 +8,12 @@ const EVERY_MS = 600_000
  * @param retentionDays `review.retention_days`, read at each turn; null keeps reviews
  */
 export const reviewSweeps = (store: Store, now: () => Date, retentionDays: () => number | null): Sweep[] => [
-  {
+  retentionSweep({
     name: 'review.retention',
-    everyMs: EVERY_MS,
-    async batch(limit) {
-      const days = retentionDays()
-      return days === null ? 0 : pruneReviews(store, new Date(now().getTime() - days * DAY_MS).toISOString(), limit)
-    },
-  },
+    now,
+    days: retentionDays,
+    prune: (before, limit) => pruneReviews(store, before, limit),
+  }),
 ]
 
 /** Deletes the oldest reviews that began before a time (RFC 3339 UTC). Returns their number. */

@@ -47,7 +47,16 @@ export async function openForReading(file: string): Promise<{ store: Store; step
     const snapshot: Store['snapshot'] = (work) => db.transaction().setAccessMode('read only').execute(work)
     const readOnly = () => Promise.reject(new GazewayError('store_unavailable', `${file} is open for reading only.`))
     const close = () => db.destroy()
-    const store = { engine, db, reads: db, snapshot, write: readOnly, check: async () => false, close }
+    const store = {
+      engine,
+      db,
+      reads: db,
+      snapshot,
+      write: readOnly,
+      check: async () => false,
+      shrink: readOnly,
+      close,
+    }
     return { store, stepsBehind: await stepsBehind(db, engine, name) }
   } catch (error) {
     await db.destroy()

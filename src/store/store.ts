@@ -42,5 +42,11 @@ export interface Store {
   check(): Promise<boolean>
   /** Counts the connections of a pool. Absent on SQLite. */
   pool?: () => PoolUse
+  /**
+   * Gives at most `pages` free pages of a SQLite file back to the disk, and keeps a reserve for the next writes.
+   *
+   * @returns whether more than the reserve is left
+   */
+  shrink(pages: number): Promise<boolean>
   close(): Promise<void>
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Insertable } from 'kysely'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
@@ -7,8 +8,12 @@ import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { callSweeps } from '../../src/calls/retention.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
 import { gazeSweeps } from '../../src/gaze/prune.ts'
+import { chatRetention } from '../../src/sessions/chat-retention.ts'
+import { createSessions, type Exchange } from '../../src/sessions/sessions.ts'
+import type { Schema } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Sweep, startSweeps } from '../../src/store/sweeps.ts'
+import { taskRetention } from '../../src/tasks/task-retention.ts'
 import { newId } from '../../src/text/ids.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 
@@ -43,6 +48,46 @@ export function callAt(ms: number): CallRecord {
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     upstream_cost_usd: 0.000006,
     error: null,
+  }
+}
+
+function exchangeOf(id: string, content: string, at: string): Exchange {
+  const tokens = 1
+  return {
+    session: { id, user_id: 'key_ann' },
+    create: { source: 'test', model: null },
+    user: { id: newId('msg'), content, name: null, tokens, at },
+    assistant: { id: newId('msg'), content, tokens, tensor: '{}', poaScore: 0, callId: 'call_1' },
+    usage: { input: 1, output: 1 },
+    costMicros: 1,
+  }
+}
+
+function taskOf(id: string, status: string, at: string): Insertable<Schema['tasks']> {
+  const none = { agent: null, claimed_by: null, claim_hash: null, lease_seconds: null, lease_expires_at: null }
+  return {
+    ...none,
+    id,
+    status,
+    title: 'A title',
+    description: 'What to do',
+    result: '{"done":1}',
+    reward_micros: 0,
+    capabilities: '[]',
+    creator: 'key_ann',
+    claimed_at: null,
+    completed_at: null,
+    gaze_required: 0,
+    depends_on: '[]',
+    waiting_on: 0,
+    swarm_id: `swarm_${id}`,
+    escrow_id: null,
+    reward_expires_at: null,
+    reward_settlement: null,
+    review: null,
+    gaze_level: null,
+    created_at: at,
+    updated_at: at,
   }
 }
 
@@ -87,6 +132,114 @@ export function retentionContract(open: () => Promise<Store>): void {
       assert.equal(totals.calls, 6, 'hours that are cut and pruned count in full')
       const folded = { from: '2026-10-15T10:30:00.000Z', to: '2026-10-15T12:30:00.000Z' }
       assert.equal((await calls.stats(folded)).totals.calls, 6, 'those that are folded, too')
+      await store.close()
+    })
+
+    it('deletes old contents of calls, and keeps their records', async () => {
+      const store = await open()
+      const calls = createCalls({ store, onError: fail })
+      for (let i = 0; i < 90; i++) calls.record({ ...callAt(NOW - 3 * DAY - i), content: { prompt: `old ${i}` } })
+      const recent = { ...callAt(NOW - 3_600_000), content: { prompt: 'recent' } }
+      calls.record(recent)
+      await calls.flush()
+      const now = () => new Date(NOW)
+      const none = () => null
+      const sweeps = callSweeps(store, now, none, () => 2).filter(({ name }) => name === 'audit.content')
+      const running = startSweeps({ store, now, sweeps, onError: fail })
+      await running.runDue()
+      await running.stop()
+      const left = await store.db
+        .selectFrom('calls')
+        .select(['call_id', 'content'])
+        .where('content', 'is not', null)
+        .execute()
+      assert.deepEqual(left, [{ call_id: recent.call_id, content: '{"prompt":"recent"}' }])
+      assert.equal((await calls.history({ limit: 100 })).total, 91)
+      await store.close()
+    })
+
+    it('deletes old chats with their words, a long one in several turns, and keeps the others', async () => {
+      const store = await open()
+      let at = NOW - 10 * DAY
+      const sessions = createSessions({ store, now: () => new Date(at), chatModel: () => 'm' })
+      const say = (id: string, content: string) =>
+        sessions.addExchange(exchangeOf(id, content, new Date(at).toISOString()))
+      for (let i = 0; i < 50; i++) await say('ses_long', `heron ${i}`)
+      for (let i = 0; i < 25; i++) await say(`ses_${i}`, 'heron once')
+      at = NOW
+      await say('ses_new', 'heron now')
+      const [prune] = [
+        chatRetention(
+          store,
+          () => new Date(NOW),
+          () => 5,
+        ),
+      ]
+      assert.equal(await prune.batch(500), 500, 'more is left')
+      const messages = await store.db.selectFrom('session_messages').select('position').execute()
+      assert.equal(messages.length, 132, 'of 152: others can write in between')
+      while ((await prune.batch(500)) === 500);
+      const viewer = { all: true, userId: 'key_ann' } as const
+      const listed = await sessions.list({ limit: 100 }, viewer)
+      assert.deepEqual([listed.items.map(({ id }) => id), listed.total], [['ses_new'], 1])
+      const { results } = await sessions.search({ q: 'heron', limit: 10 }, viewer)
+      assert.deepEqual(
+        results.map(({ session }) => session.id),
+        ['ses_new'],
+      )
+      for (const table of ['session_messages', 'session_texts'] as const) {
+        const rows = await store.db.selectFrom(table).select('session_id').execute()
+        assert.deepEqual([...new Set(rows.map(({ session_id }) => session_id))], ['ses_new'], table)
+      }
+      await store.close()
+    })
+
+    it('empties the texts of tasks that ended long ago, and keeps the tasks', async () => {
+      const store = await open()
+      const old = new Date(NOW - 10 * DAY).toISOString()
+      const recent = new Date(NOW).toISOString()
+      const tasks = [
+        ['task_ended', 'completed', old],
+        ['task_open', 'open', old],
+        ['task_recent', 'completed', recent],
+      ] as const
+      for (const [id, status, at] of tasks)
+        await store.db
+          .insertInto('tasks')
+          .values(taskOf(id, status, at))
+          .execute()
+      const goal = { goal: 'a goal', creator: 'key_ann', created_at: old }
+      await store.db
+        .insertInto('swarms')
+        .values([
+          { id: 'swarm_task_ended', ...goal },
+          { id: 'swarm_task_open', ...goal },
+        ])
+        .execute()
+      const { batch } = taskRetention(
+        store,
+        () => new Date(NOW),
+        () => 5,
+      )
+      assert.equal(await batch(500), 0)
+      const rows = await store.db
+        .selectFrom('tasks')
+        .select(['id', 'title', 'description', 'result'])
+        .orderBy('id')
+        .execute()
+      assert.deepEqual(
+        rows.map(({ id, title, description, result }) => [id, title, description, result]),
+        [
+          ['task_ended', '', '', null],
+          ['task_open', 'A title', 'What to do', '{"done":1}'],
+          ['task_recent', 'A title', 'What to do', '{"done":1}'],
+        ],
+      )
+      const swarms = await store.db.selectFrom('swarms').select(['id', 'goal']).orderBy('id').execute()
+      assert.deepEqual(
+        swarms.map(({ goal }) => goal),
+        ['', 'a goal'],
+      )
       await store.close()
     })
 

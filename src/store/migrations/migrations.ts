@@ -29,6 +29,7 @@ import { up as sessionLimits } from './031_session_limits.ts'
 import { up as listedSessions } from './032_listed_sessions.ts'
 import { up as gazePacks } from './033_gaze_packs.ts'
 import { up as gazeLevels } from './034_gaze_levels.ts'
+import { up as retention } from './036_retention.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -67,4 +68,5 @@ export const MIGRATIONS: Migrations = {
   '032_listed_sessions': listedSessions,
   '033_gaze_packs': gazePacks,
   '034_gaze_levels': gazeLevels,
+  '036_retention': retention,
 }

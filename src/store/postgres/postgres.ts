@@ -41,6 +41,7 @@ export async function openPostgres(url: string): Promise<Store> {
     snapshot: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     check: () => pool.usable(CHECK_TIMEOUT_MS),
     pool: pool.use,
+    shrink: async () => false,
     close: () => db.destroy(),
   }
 }

@@ -24,6 +24,8 @@ const LOG_PAGES = 300
  * each later change.
  */
 const HELD_PAGES = 4000
+/** Free pages that a file keeps at least. */
+const RESERVED_PAGES = 1_000
 /** Longest wait for another process that migrates the store; a step over a large table takes minutes. */
 const MIGRATION_PATIENCE_MS = 1_800_000
 /** Time limit of the health check. */
@@ -43,6 +45,8 @@ export async function openSqlite(file: string): Promise<Store> {
   const connections: Connections = { writing: database, openReading: null, latestWrite: null, patienceMs }
   const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(file, connections) })
   try {
+    // In a new file, so that what is deleted later can be given back. Without effect on others until they are copied.
+    database.exec('pragma auto_vacuum = incremental')
     await migrate(db, 'sqlite', file)
     isMigrating = false
     // The first of several processes changes the mode of a new file and locks the others out meanwhile.
@@ -84,6 +88,7 @@ export async function openSqlite(file: string): Promise<Store> {
           await connections.latestWrite
         }),
       )) ?? false,
+    shrink: (pages) => write(async () => shrink(database, pages)),
     async close() {
       try {
         await reads.destroy()
@@ -182,6 +187,17 @@ function isWritable(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Gives free pages back, inside a transaction. The reserve is a tenth of the file, and at least 4 MB. */
+function shrink(database: Database, pages: number): boolean {
+  const figure = (name: string) => Number(Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0] ?? 0)
+  // Files of before cannot give pages back until a backup of them was restored.
+  if (figure('auto_vacuum') !== 2) return false
+  const spare = figure('freelist_count') - Math.max(RESERVED_PAGES, Math.floor(figure('page_count') / 10))
+  if (spare <= 0) return false
+  database.exec(`pragma incremental_vacuum(${Math.min(pages, spare)})`)
+  return spare > pages
 }
 
 /** Performs a write that changes nothing. */
