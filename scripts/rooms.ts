@@ -44,6 +44,7 @@ const ROOMS = [
   'connections',
   'agent-gateway',
   'remote',
+  'forget',
   'gateway.ts',
   'storeless-gateway.ts',
 ]

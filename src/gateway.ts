@@ -13,6 +13,7 @@ import { type Conversations, liveConversations } from './conversations/conversat
 import { type KeptResponses, liveKeptResponses } from './conversations/kept-responses.ts'
 import { GazewayError } from './errors.ts'
 import { type Escrows, liveEscrows } from './escrow/escrow.ts'
+import { type Erased, forgetCaller } from './forget/forget.ts'
 import { type LiveGaze, liveGaze } from './gaze/gaze.ts'
 import { type Idempotency, liveIdempotency } from './idempotency/idempotency.ts'
 import { createGroups, type Groups } from './identity/groups.ts'
@@ -88,6 +89,8 @@ export interface Gateway
   tasks: Tasks
   /** Reviews of changes that this gateway observes. */
   reviews: Reviews
+  /** Erases what a caller wrote, and keeps what proves money. @throws see `forgetCaller` */
+  forget(id: string): Promise<Erased>
   swarm: Swarm
   skills: Skills
   sessions: Sessions
@@ -204,6 +207,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     swarm: createSwarm({ upstream, balances: (id) => wallet.balances(id), escrows, createGraph: tasks.createGraph }),
     agent: createAgent({ sessions, memory, keys, gaze, upstream, countTokens, config, now }),
     reviews: createReviews({ store, gaze, dataDir: () => config.current().dataDir, now }),
+    forget: (id) => forgetCaller(id, { store, now, revoke: keys.revoke }),
     skills: createSkills({ config: () => config.current().config.skills, dataDir: config.current().dataDir }),
     sweeps: [
       ...connectionSweeps(store, now),

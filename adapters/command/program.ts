@@ -12,6 +12,7 @@ import { OUT_OF_FILES } from '../../src/lazily.ts'
 import { PRESET_NAMES } from '../../src/providers/providers.ts'
 import { addConnectCommands } from './connect-program.ts'
 import { addCostCommand } from './cost-program.ts'
+import { addForgetCommand } from './forget-program.ts'
 import { addHookCommands } from './hook-program.ts'
 import { addKeyCommands } from './key-program.ts'
 import { addMemoryCommands } from './memory-program.ts'
@@ -117,6 +118,7 @@ addSessionCommands(program, start)
 addReviewCommands(program, start)
 addStatementCommand(program, start)
 addStoreCommands(program, start)
+addForgetCommand(program, start)
 addCostCommand(program, start)
 addReconcileCommand(program, start)
 addTaskCommand(program, start)

@@ -15,6 +15,7 @@ import { configRoutes } from './routes/config-routes.ts'
 import { connectionRoutes } from './routes/connections-routes.ts'
 import { doctorRoutes } from './routes/doctor-routes.ts'
 import { escrowRoutes } from './routes/escrow-routes.ts'
+import { forgetRoutes } from './routes/forget-routes.ts'
 import { forgiveRoutes } from './routes/forgive-routes.ts'
 import { gazeRoutes } from './routes/gaze-routes.ts'
 import { groupRoutes } from './routes/groups-routes.ts'
@@ -57,7 +58,12 @@ export function platformRoutes(
   const directory = createSessionDirectory({ own: gateway.sessions, remote })
   const groups: Record<string, Route[]> = {
     Health: [...healthRoutes(gateway, { probe, takesPayments: payments !== null }), ...doctorRoutes(gateway)],
-    Keys: [...keyRoutes(gateway, stopping), ...groupRoutes(gateway), ...forgiveRoutes(gateway)],
+    Keys: [
+      ...keyRoutes(gateway, stopping),
+      ...groupRoutes(gateway),
+      ...forgiveRoutes(gateway),
+      ...forgetRoutes(gateway),
+    ],
     Connections: connectionRoutes(socket, () => gateway.loaded.config.chain.agent.public_url),
     'Metered wallet': meteredRoutes(gateway, payments, stopping),
     Wallet: [...walletRoutes(gateway), ...statementRoutes(gateway)],

@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/built.ts'
 import { hourOf } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
+import { forgottenAmong } from '../store/forgotten.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRollupRow, CallRow } from '../store/tables/calls-tables.ts'
@@ -10,6 +11,7 @@ import { toMicros } from '../text/money.ts'
 import { cacheColumns } from './call-cache.ts'
 import { FIGURES, NO_CALLS } from './call-figures.ts'
 import type { CallRecord } from './call-record.ts'
+import { NO_SESSION } from './call-session.ts'
 import type { CallSpend } from './call-spend.ts'
 import { addTags } from './call-tags.ts'
 import { addTotals } from './call-totals.ts'
@@ -39,7 +41,10 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
         trx,
         batch.slice(0, tried).map(({ record }) => record.call_id),
       )
-      const fresh = batch.filter(({ record }) => !stored.has(record.call_id))
+      const fresh = await withoutForgotten(
+        trx,
+        batch.filter(({ record }) => !stored.has(record.call_id)),
+      )
       const rows = fresh.map(({ record }) => toRow(record))
       await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
       const rollups = rollUp(rows)
@@ -54,6 +59,22 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
         fresh.map(({ record }) => record),
       )
     })
+}
+
+/** Takes the texts out of the records of callers whose content was erased while their calls ran. */
+async function withoutForgotten(
+  trx: Transaction<Schema>,
+  batch: readonly QueuedCall[],
+): Promise<readonly QueuedCall[]> {
+  const forgotten = await forgottenAmong(trx, new Set(batch.flatMap(({ record }) => record.caller_id ?? [])))
+  if (forgotten.size === 0) return batch
+  return batch.map((call) => {
+    if (!forgotten.has(call.record.caller_id ?? '')) return call
+    const { content: _, ...record } = call.record
+    const { client, client_version } = record
+    const words = { ...NO_SESSION, client, client_version }
+    return { ...call, made: [], record: { ...record, ...words, error: null, address: null, tags: [] } }
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Base, logged } from '../base.ts'
 import { GazewayError } from '../errors.ts'
+import { isForgotten } from '../store/forgotten.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { newId } from '../text/ids.ts'
@@ -129,6 +130,7 @@ async function write(store: Store, { id, owner, at }: Owned, turn: readonly Said
   if (added > MAX_BYTES) return null
   const expires_at = new Date(at.getTime() + KEPT_MS).toISOString()
   return store.write(async (trx) => {
+    if (await isForgotten(trx, owner)) return null
     await trx
       .insertInto('conversations')
       .values({ id, owner, turns: 0, bytes: 0, expires_at })

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import { type Base, logged } from '../base.ts'
 import { OWN_RESPONSE } from '../inference/api/own-response.ts'
+import { isForgotten } from '../store/forgotten.ts'
 import type { Schema } from '../store/schema.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -64,6 +65,7 @@ export function liveKeptResponses(base: Base, most = MOST_OF_OWNER): KeptRespons
     if (bytes > LARGEST_BYTES) return
     const expires_at = new Date(now().getTime() + keepDays() * DAY_MS).toISOString()
     await store.write(async (trx) => {
+      if (await isForgotten(trx, owner)) return
       await trx.insertInto('conversations').values({ id, owner, turns: 2, bytes, expires_at }).execute()
       const turns = [
         { conversation_id: id, turn: ITEMS, messages: items },

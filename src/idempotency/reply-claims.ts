@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { unlessForgotten } from '../store/forgotten.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 
@@ -170,7 +171,12 @@ async function end(
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('idempotency_keys')
-    .set({ in_flight_until: null, status, headers: JSON.stringify(headers), body })
+    .set({
+      in_flight_until: null,
+      status,
+      headers: JSON.stringify(headers),
+      body: unlessForgotten(attempt.scope, body),
+    })
     .where(isUnderWay(attempt))
     .executeTakeFirstOrThrow()
   return numUpdatedRows === 1n

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
+import { isForgotten } from '../store/forgotten.ts'
 import type { Schema } from '../store/schema.ts'
 import type { SessionRow } from '../store/tables/sessions-tables.ts'
 import { distinctWords } from '../text/words.ts'
@@ -71,7 +72,8 @@ export async function addSession(trx: Transaction<Schema>, row: SessionRow): Pro
  */
 export async function addExchange(trx: Transaction<Schema>, exchange: Exchange, at: string): Promise<void> {
   const { session, create, user, assistant, usage, costMicros } = exchange
-  if (create !== null) await addSession(trx, emptySession({ ...session, ...create }, at))
+  if (create !== null && !(await isForgotten(trx, session.user_id)))
+    await addSession(trx, emptySession({ ...session, ...create }, at))
   const changed = await trx
     .updateTable('sessions')
     .set({

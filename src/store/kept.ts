@@ -45,6 +45,7 @@ export const KEPT = {
   session_limits: 'operator',
   session_states: 'self',
   key_groups: 'operator',
+  forgotten: 'operator',
   idempotency_keys: 'self',
   ledger_accounts: 'money',
   ledger_transfers: 'money',

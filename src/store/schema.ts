@@ -5,6 +5,7 @@ import type { ConnectionTables } from './tables/connections-tables.ts'
 import type { ConversationTables } from './tables/conversations-tables.ts'
 import type { EscrowTables } from './tables/escrow-tables.ts'
 import type { FactTables } from './tables/facts-tables.ts'
+import type { ForgottenTables } from './tables/forgotten-tables.ts'
 import type { GazeTables } from './tables/gaze-tables.ts'
 import type { IdempotencyTables } from './tables/idempotency-tables.ts'
 import type { KeyTables } from './tables/keys-tables.ts'
@@ -31,6 +32,7 @@ export interface Schema
     ConnectionTables,
     ConversationTables,
     FactTables,
+    ForgottenTables,
     MemoryTables,
     GazeTables,
     KeyTables,
@@ -84,6 +86,7 @@ export const RECORD_TABLES = {
   session_limits: ['owner'],
   session_states: ['caller_id', 'session_id'],
   key_groups: ['id'],
+  forgotten: ['id'],
   idempotency_keys: ['scope', 'key'],
   ledger_accounts: ['id'],
   ledger_transfers: ['chain', 'position'],

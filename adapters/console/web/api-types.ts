@@ -208,6 +208,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/callers/{id}/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["forgetCaller"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/connections": {
         parameters: {
             query?: never;
@@ -2061,6 +2077,12 @@ export interface components {
         ForgiveGroupDebtReply: {
             id: string;
             forgiven_usd: number;
+        };
+        ForgetCallerReply: {
+            id: string;
+            erased: {
+                [key: string]: number;
+            };
         };
         Connection: {
             id: string;
@@ -4858,6 +4880,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ForgiveGroupDebtReply"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    forgetCaller: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgetCallerReply"];
                 };
             };
             "4XX": components["responses"]["Refused"];

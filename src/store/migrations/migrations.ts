@@ -30,6 +30,7 @@ import { up as listedSessions } from './032_listed_sessions.ts'
 import { up as gazePacks } from './033_gaze_packs.ts'
 import { up as gazeLevels } from './034_gaze_levels.ts'
 import { up as retention } from './036_retention.ts'
+import { up as forgotten } from './037_forgotten.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -69,4 +70,5 @@ export const MIGRATIONS: Migrations = {
   '033_gaze_packs': gazePacks,
   '034_gaze_levels': gazeLevels,
   '036_retention': retention,
+  '037_forgotten': forgotten,
 }

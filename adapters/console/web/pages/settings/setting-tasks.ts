@@ -27,6 +27,8 @@ const TASK_OF: Readonly<Record<SectionName, Task>> = {
   context: 'attention',
   audit: 'retention',
   responses: 'retention',
+  chats: 'retention',
+  tasks: 'retention',
   store: 'operation',
   http: 'operation',
   agent_gateway: 'operation',
