@@ -47,7 +47,7 @@ async function countPieces(count: (text: string) => number, text: string): Promi
 }
 
 const loadEncoding = lazily(async () => {
-  const { countTokens } = await import('gpt-tokenizer/encoding/cl100k_base')
+  const { countTokens } = await import('./cl100k.ts')
   const nothingIsSpecial = { disallowedSpecial: new Set<string>() }
   return (text: string) => countTokens(text, nothingIsSpecial)
 })
