@@ -1,5 +1,5 @@
 import type { GroupedRoute } from './define-route.ts'
-import { type OpenApi, openApi } from './openapi.ts'
+import { type Example, type OpenApi, openApi } from './openapi.ts'
 
 /** Descriptions of the groups of routes. */
 const TAGS: Readonly<Record<string, string>> = {
@@ -23,10 +23,13 @@ const TAGS: Readonly<Record<string, string>> = {
   'Agent gateway': 'Paths of the agent gateway that are forwarded or answered for it.',
 }
 
-/** Describes the platform by its routes. */
-export const describePlatform = (routes: readonly GroupedRoute[]): OpenApi =>
-  openApi(routes, {
+/** Describes the platform: its routes, with examples that a test has recorded. */
+export async function describePlatform(routes: readonly GroupedRoute[]): Promise<OpenApi> {
+  const { default: examples } = await import('./examples.json', { with: { type: 'json' } })
+  return openApi(routes, {
     title: 'Gazeway platform',
     description: 'Metered model calls, and services for agents and their frontends.',
     tags: TAGS,
+    examples: examples as Readonly<Record<string, Example>>,
   })
+}

@@ -65,11 +65,15 @@ export function namedSchemas(): NamedSchemas {
   }
 }
 
+/** Control characters in a pattern, in the notation that JavaScript alone knows, and in that of every engine. */
+const CONTROL = { own: '\\P{Cc}', common: '[^\\u0000-\\u001f\\u007f-\\u009f]' }
+
 /** Changes what zod writes: the `accepted` text is a description, records of an enum list their fields, replies are open. */
 function amend(jsonSchema: JsonSchema, direction: Direction): void {
   const { accepted, propertyNames, additionalProperties, required } = jsonSchema
   delete jsonSchema.accepted
   if (typeof accepted === 'string') jsonSchema.description ??= `Must be ${accepted}.`
+  if (jsonSchema.pattern) jsonSchema.pattern = jsonSchema.pattern.replaceAll(CONTROL.own, CONTROL.common)
   if (jsonSchema.items === false) jsonSchema.items = { not: {} }
   if (direction === 'output' && additionalProperties === false) delete jsonSchema.additionalProperties
   const names = typeof propertyNames === 'object' ? propertyNames.enum : undefined

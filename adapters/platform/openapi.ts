@@ -5,7 +5,7 @@ import { type JsonSchema, type NamedSchemas, namedSchemas } from './named-schema
 import { SCHEMA_NAMES } from './schema-names.ts'
 
 /** Content of a body by media type. */
-type Content = Record<string, { schema: JsonSchema }>
+type Content = Record<string, { schema: JsonSchema; example?: unknown }>
 
 /** Operation in OpenAPI 3.1, with the fields that are used here. */
 export interface Operation {
@@ -26,6 +26,7 @@ export interface Parameter {
   required: boolean
   description: string
   schema: JsonSchema
+  example?: string | number
 }
 
 /** An OpenAPI 3.1 document. */
@@ -44,12 +45,22 @@ export interface OpenApi {
   components: { schemas: Record<string, JsonSchema>; [kind: string]: Record<string, unknown> }
 }
 
+/** Example of an operation: what a test sent, and the reply to it. */
+export interface Example {
+  /** Path with its query. */
+  path: string
+  request?: unknown
+  reply?: unknown
+}
+
 /** Parts of a description besides its routes. */
 export interface Described {
   title: string
   description: string
   /** Descriptions of the groups of routes, by name. */
   tags: Readonly<Record<string, string>>
+  /** Examples by operation. */
+  examples: Readonly<Record<string, Example>>
 }
 
 const ErrorReply = z.object({
@@ -99,7 +110,7 @@ export function openApi(routes: readonly GroupedRoute[], about: Described): Open
   const paths: OpenApi['paths'] = {}
   for (const route of routes) {
     const operations = paths[route.path] ?? {}
-    operations[route.method.toLowerCase()] = operationOf(route, named)
+    operations[route.method.toLowerCase()] = operationOf(route, named, about.examples[route.operation])
     paths[route.path] = operations
   }
   paths['/v1/{path}'] = Object.fromEntries(PASSED_METHODS.map((method) => [method, passage(method)]))
@@ -133,7 +144,7 @@ const FAULTS = {
   '5XX': { $ref: '#/components/responses/Failed' },
 }
 
-function operationOf(route: GroupedRoute, named: NamedSchemas): Operation {
+function operationOf(route: GroupedRoute, named: NamedSchemas, example: Example | undefined): Operation {
   const { operation, group, summary, description, access, params, query, body, reply, status = 200 } = route
   const required = !route.optionalBody
   const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
@@ -146,18 +157,18 @@ function operationOf(route: GroupedRoute, named: NamedSchemas): Operation {
     description: [description, ACCESS[access].words].filter(Boolean).join(' '),
     security: ACCESS[access].security,
     parameters: [
-      ...(params ? parametersOf(params, 'path', named) : []),
-      ...(query ? parametersOf(query, 'query', named) : []),
+      ...(params ? parametersOf(params, 'path', named, pathValues(route.path, example)) : []),
+      ...(query ? parametersOf(query, 'query', named, queryValues(example)) : []),
       ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body && {
-      requestBody: { required, content: json(named.refer(body, 'input', `${name}Body`)) },
+      requestBody: { required, content: json(named.refer(body, 'input', `${name}Body`), example?.request) },
     }),
     responses: {
       [status]: {
         description: summary,
         ...(status !== 204 && {
-          content: { ...json(named.refer(reply, 'output', noun)), ...Object.fromEntries(also) },
+          content: { ...json(named.refer(reply, 'output', noun), example?.reply), ...Object.fromEntries(also) },
         }),
       },
       ...FAULTS,
@@ -183,14 +194,35 @@ function passage(method: string): Operation {
   }
 }
 
-function parametersOf(schema: z.ZodType, place: 'path' | 'query', named: NamedSchemas): Parameter[] {
+function parametersOf(
+  schema: z.ZodType,
+  place: 'path' | 'query',
+  named: NamedSchemas,
+  examples: Readonly<Record<string, string>>,
+): Parameter[] {
   const { properties = {}, required = [] } = named.convert(schema, 'input')
   return Object.entries(properties).map(([name, property]) => {
     const { description = '', ...rest } = property as JsonSchema
-    return { name, in: place, required: required.includes(name), description, schema: rest }
+    const example = examples[name]
+    const parameter = { name, in: place, required: required.includes(name), description, schema: rest }
+    return { ...parameter, ...(example !== undefined && { example: typed(example, rest) }) }
   })
 }
 
-function json(schema: JsonSchema): Content {
-  return { 'application/json': { schema } }
+/** Values of a path's parameters in an example. */
+function pathValues(path: string, example: Example | undefined): Record<string, string> {
+  const given = example?.path.split('?')[0]?.split('/') ?? []
+  const names = path.split('/').map((part) => /^\{(\w+)\}$/.exec(part)?.[1])
+  return Object.fromEntries(names.flatMap((name, i) => (name && given[i] ? [[name, given[i]]] : [])))
+}
+
+const queryValues = (example: Example | undefined): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(example?.path.split('?')[1] ?? ''))
+
+/** Converts the text of a query to the type that its schema describes. */
+const typed = (text: string, { type }: JsonSchema): string | number =>
+  type === 'integer' || type === 'number' ? Number(text) : text
+
+function json(schema: JsonSchema, example?: unknown): Content {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
 }

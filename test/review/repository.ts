@@ -2,13 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { TestContext } from 'node:test'
 
 /** Settings under which a test repository commits: none of this machine's. */
 const ENV = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' }
 
 /** A git repository in a temporary folder, removed after the test. */
-export function createRepository(t: TestContext) {
+export function createRepository(t: { after(end: () => void): void }) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'gazeway-review-')))
   t.after(() => rmSync(root, { recursive: true, force: true }))
 

@@ -31,15 +31,15 @@ const POLICY = [
  * first request, because that takes an eighth of a start.
  */
 export function docsRoutes(app: Hono<Frame>, routes: readonly GroupedRoute[]): void {
-  let known: OpenApi | undefined
+  let known: Promise<OpenApi> | undefined
   let page: string | undefined
-  function document(): OpenApi {
+  function document(): Promise<OpenApi> {
     known ??= describePlatform(routes)
     return known
   }
-  app.get('/openapi.json', (c) => c.json(document()))
-  app.get('/docs', (c) => {
-    page ??= String(reference(document()))
+  app.get('/openapi.json', async (c) => c.json(await document()))
+  app.get('/docs', async (c) => {
+    page ??= String(reference(await document()))
     return c.html(page, 200, {
       'content-security-policy': POLICY,
       'x-content-type-options': 'nosniff',
