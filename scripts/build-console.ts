@@ -3,8 +3,8 @@ import { build, type Rolldown } from 'vite'
 
 const WEB = fileURLToPath(new URL('../adapters/console/web', import.meta.url))
 
-/** Pages: the console, and the page of one review, which `gazeway review` serves. */
-const PAGES = ['index.html', 'review.html'].map((page) => `${WEB}/${page}`)
+/** Pages: the console, the reference of the API, and the page of one review, which `gazeway review` serves. */
+const PAGES = ['index.html', 'docs.html', 'review.html'].map((page) => `${WEB}/${page}`)
 
 /**
  * Bundles the operator console and the page of reviews into a folder.

@@ -12,7 +12,8 @@ const ASSETS = '/assets/'
 export const isConsolePath = (path: string): boolean => path === '/' || path.startsWith(ASSETS)
 
 /**
- * Serves `GET /` and `GET /assets/*`: the built operator console, and the webcam's library if it is installed.
+ * Serves `GET /`, `GET /docs` and `GET /assets/*`: the built operator console, the reference of the API, and the webcam's
+ * library if it is installed.
  *
  * @param folder folder of the build; null for none. By default it is beside this program
  */
@@ -23,19 +24,23 @@ export function consoleRoutes(
 ): void {
   const files = folder === null ? null : new Map([...consoleFiles(folder), ...ofWebcam])
 
-  const answer = async (c: FrameContext, path: string) => {
+  const answer = async (c: FrameContext, path: string, more: readonly string[] = []) => {
     if (files === null) {
       throw new GazewayError('not_found', 'The console was not built into this copy. Build it with: npm run build.')
     }
-    return fileReply(c, files, path, path.endsWith('.html') ? pageHeaders(c) : {})
+    return fileReply(c, files, path, path.endsWith('.html') ? pageHeaders(c, more) : {})
   }
 
   app.get('/', (c) => answer(c, '/index.html'))
+  app.get('/docs', (c) => answer(c, '/docs.html', NO_MARKUP))
   app.get(`${ASSETS}*`, (c) => answer(c, c.req.path))
 }
 
-/** Content security policy of the page: only resources of this server. */
-function pageHeaders(c: FrameContext): Record<string, string> {
+/** Further policy of a page that makes no markup from text. */
+const NO_MARKUP = ["require-trusted-types-for 'script'", "trusted-types 'none'"]
+
+/** Content security policy of a page: only resources of this server. */
+function pageHeaders(c: FrameContext, more: readonly string[]): Record<string, string> {
   const socket = reachedAt(c.env.incoming.headers).replace(/^http/, 'ws')
   return {
     'content-security-policy': [
@@ -48,6 +53,7 @@ function pageHeaders(c: FrameContext): Record<string, string> {
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
+      ...more,
     ].join('; '),
     'referrer-policy': 'no-referrer',
     'permissions-policy': 'camera=(self), microphone=(), geolocation=()',

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Passes } from '../../src/identity/passes.ts'
+import { lazily } from '../../src/lazily.ts'
 import { openMetrics } from '../metrics/metrics.ts'
 import { registerRoutes } from '../platform/register.ts'
 import { codingSessionRoutes } from '../platform/routes/coding-sessions-routes.ts'
@@ -27,6 +28,8 @@ import { health } from './routes/health-route.ts'
 import { keptResponsesRoutes } from './routes/kept-responses-routes.ts'
 import { modelRoutes } from './routes/models-routes.ts'
 import { verbatimPathRoutes } from './routes/verbatim-path-routes.ts'
+
+const loadDescription = lazily(() => import('./describe-gateway.ts'))
 
 /**
  * Serves the gateway over HTTP, an OpenAI-compatible API, until it is stopped.
@@ -74,7 +77,12 @@ export async function serveHttp(
   geminiRoutes(app, calls, gateway)
   modelRoutes(app, gateway)
   memoryRoutes(app, gateway)
-  registerRoutes(app, { gateway, routes: codingSessionRoutes(gateway), limit: null })
+  const shared = codingSessionRoutes(gateway)
+  registerRoutes(app, { gateway, routes: shared, limit: null })
+  app.get('/openapi.json', async (c) => {
+    const { describeGateway } = await loadDescription()
+    return c.json(describeGateway(shared, '/'))
+  })
   refuseOtherMethods(app)
 
   const lane = fastLane({

@@ -1,5 +1,5 @@
 import type { GroupedRoute } from './define-route.ts'
-import { type Example, type OpenApi, openApi } from './openapi.ts'
+import { type Example, type OpenApi, openApi, passages } from './openapi.ts'
 
 /** Descriptions of the groups of routes. */
 const TAGS: Readonly<Record<string, string>> = {
@@ -31,5 +31,7 @@ export async function describePlatform(routes: readonly GroupedRoute[]): Promise
     description: 'Metered model calls, and services for agents and their frontends.',
     tags: TAGS,
     examples: examples as Readonly<Record<string, Example>>,
+    server: '/',
+    others: passages(),
   })
 }

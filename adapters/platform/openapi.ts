@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { VERSION } from '../../src/config/version.ts'
-import type { Access, GroupedRoute } from './define-route.ts'
+import type { Access, Route } from './define-route.ts'
 import { type JsonSchema, type NamedSchemas, namedSchemas } from './named-schemas.ts'
 import { SCHEMA_NAMES } from './schema-names.ts'
 
@@ -53,6 +53,13 @@ export interface Example {
   reply?: unknown
 }
 
+/** Parts of a route that are described. */
+export type DescribedRoute = Omit<Route, 'access' | 'method' | 'run'> & {
+  method: string
+  group: string
+  access: Access | 'inference'
+}
+
 /** Parts of a description besides its routes. */
 export interface Described {
   title: string
@@ -61,6 +68,10 @@ export interface Described {
   tags: Readonly<Record<string, string>>
   /** Examples by operation. */
   examples: Readonly<Record<string, Example>>
+  /** Address of the service; `/` for that of the description. */
+  server: string
+  /** Operations that are no routes, by path and method. */
+  others?: OpenApi['paths']
 }
 
 const ErrorReply = z.object({
@@ -74,7 +85,7 @@ const ErrorReply = z.object({
   }),
 })
 
-const ACCESS: Readonly<Record<Access, { security: Record<string, string[]>[]; words: string }>> = {
+const ACCESS: Readonly<Record<DescribedRoute['access'], { security: Record<string, string[]>[]; words: string }>> = {
   open: { security: [{}], words: 'Needs no key.' },
   caller: { security: [{}, { key: [] }], words: 'The body names the caller, and proves it.' },
   platform: { security: [{ key: [] }], words: 'Needs a key with the scope platform.' },
@@ -83,6 +94,7 @@ const ACCESS: Readonly<Record<Access, { security: Record<string, string[]>[]; wo
     words: 'Needs a key with the scope platform or inference. On the gateway port, too.',
   },
   own: { security: [{ key: [] }], words: 'Needs a key with the scope platform or inference.' },
+  inference: { security: [{ key: [] }], words: 'Needs a key with the scope inference.' },
   admin: { security: [{ key: [] }], words: 'Needs a key with the scope admin.' },
 }
 
@@ -104,8 +116,8 @@ const WITH_BODY: readonly string[] = ['post', 'put', 'patch']
 /** JSON of any kind, for typed clients, and any other media type. */
 const ANYTHING = { ...json({}), '*/*': { schema: {} } }
 
-/** Describes routes, and the passage of `/v1` to the agent gateway. */
-export function openApi(routes: readonly GroupedRoute[], about: Described): OpenApi {
+/** Describes an API by its routes. */
+export function openApi(routes: readonly DescribedRoute[], about: Described): OpenApi {
   const named = namedSchemas()
   const paths: OpenApi['paths'] = {}
   for (const route of routes) {
@@ -113,7 +125,7 @@ export function openApi(routes: readonly GroupedRoute[], about: Described): Open
     operations[route.method.toLowerCase()] = operationOf(route, named, about.examples[route.operation])
     paths[route.path] = operations
   }
-  paths['/v1/{path}'] = Object.fromEntries(PASSED_METHODS.map((method) => [method, passage(method)]))
+  Object.assign(paths, about.others)
   const error = named.refer(ErrorReply, 'output', 'Error')
   const tags = new Set(Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((one) => one.tags)))
   return {
@@ -125,7 +137,7 @@ export function openApi(routes: readonly GroupedRoute[], about: Described): Open
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'Gazeway', url: 'https://github.com/gazeway/gazeway' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: about.server }],
     tags: [...tags].map((name) => ({ name, description: about.tags[name] ?? name })),
     paths,
     components: {
@@ -144,7 +156,7 @@ const FAULTS = {
   '5XX': { $ref: '#/components/responses/Failed' },
 }
 
-function operationOf(route: GroupedRoute, named: NamedSchemas, example: Example | undefined): Operation {
+function operationOf(route: DescribedRoute, named: NamedSchemas, example: Example | undefined): Operation {
   const { operation, group, summary, description, access, params, query, body, reply, status = 200 } = route
   const required = !route.optionalBody
   const also = (route.alsoAnswers ?? []).map((type) => [type, { schema: { type: 'string' } }] as const)
@@ -175,6 +187,11 @@ function operationOf(route: GroupedRoute, named: NamedSchemas, example: Example 
     },
   }
 }
+
+/** Describes the passage of `/v1` to the agent gateway. */
+export const passages = (): OpenApi['paths'] => ({
+  '/v1/{path}': Object.fromEntries(PASSED_METHODS.map((method) => [method, passage(method)])),
+})
 
 function passage(method: string): Operation {
   return {

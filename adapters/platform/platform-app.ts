@@ -23,7 +23,8 @@ import { checkPaidRequest } from './payments/paid-request.ts'
 import { paymentGate } from './payments/payment-gate.ts'
 import type { Passage } from './proxy/proxy.ts'
 import { inferencePaths, registerRoutes } from './register.ts'
-import { docsRoutes } from './routes/docs-routes.ts'
+import { codingSessionRoutes } from './routes/coding-sessions-routes.ts'
+import { DESCRIPTIONS, docsRoutes } from './routes/docs-routes.ts'
 
 /** Parts of the platform's app besides the gateway's services. */
 export interface PlatformAppDeps {
@@ -44,7 +45,7 @@ export interface PlatformAppDeps {
 export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono<Frame> {
   const { routes, hosts, readiness, metrics, agentGateway, payments, proxy, limit, consoleFolder } = deps
   const withoutKey = new Set([
-    '/openapi.json',
+    ...Object.values(DESCRIPTIONS),
     '/docs',
     ...routes.filter(({ access }) => access === 'open' || access === 'caller').map(({ path }) => path),
   ])
@@ -77,7 +78,7 @@ export function createPlatformApp(gateway: Gateway, deps: PlatformAppDeps): Hono
   )
   app.use(limit)
   registerRoutes(app, { gateway, routes, limit })
-  docsRoutes(app, routes)
+  docsRoutes(app, { routes, shared: codingSessionRoutes(gateway), agentGateway })
   errorPages(app)
   documentRoutes(app, { isPlatform: true })
   probes(app, readiness)

@@ -76,7 +76,7 @@ function listOf(documents: Documents, isPlatform: boolean): string {
   })
   const api = isPlatform
     ? '- [Reference of the API for people](/docs)\n- [OpenAPI document](/openapi.json): no key needed'
-    : '- [Endpoints, with examples](/docs/reference/http.md)'
+    : '- [Endpoints, with examples](/docs/reference/http.md)\n- [OpenAPI document](/openapi.json): needs a key'
   return `# Gazeway
 
 > Self-hosted agent gateway: a second model, a shared memory and a gaze-aware work context for every coding assistant,

@@ -6,7 +6,7 @@ const THEN = Date.parse('2026-01-15T10:00:00.000Z')
 const HOUR_MS = 3_600_000
 const LONGEST_TEXT = 240
 const BASE64 = 'ZXhhbXBsZQ=='
-/** Longest lists: of records, and of words. */
+/** Most entries of a list. */
 const LONGEST_LIST = { records: 1, words: 3 }
 /** Fields that a machine measures. */
 const MEASURED: Readonly<Record<string, number>> = {

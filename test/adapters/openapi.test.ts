@@ -5,11 +5,14 @@ import { after, before, describe, it } from 'node:test'
 import type { OpenApi } from '../../adapters/platform/openapi.ts'
 import { SCHEMA_NAMES } from '../../adapters/platform/schema-names.ts'
 import { apiTypes } from '../../scripts/docs/api-types.ts'
+import { codeIn, tableUnder } from '../docs/markdown.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
 const TYPES = 'adapters/console/web/api-types.ts'
 /** `npm run api` writes what follows from the description. */
 const WRITES = process.env.GAZEWAY_WRITE_API === '1'
+/** Endpoints of the gateway that programs do not call by a description: probes, pages and other versions of Google's API. */
+const NOT_DESCRIBED = /\/(livez|readyz|metrics|llms\.txt|openapi\.json|docs\/)|v1beta\/models(\/\{model\}|\/\{id\})?$/
 // Linters are loaded by name: they find their own files by where they are.
 const load = createRequire(`${process.cwd()}/package.json`)
 
@@ -17,10 +20,13 @@ describe('the description of the API', () => {
   let running: RunningPlatform
   let text: string
   let described: OpenApi
+  let gateway: OpenApi
   before(async () => {
     running = await startPlatform('sandbox')
     text = await (await fetch(`${running.url}/openapi.json`)).text()
     described = JSON.parse(text)
+    const headers = { authorization: `Bearer ${running.admin}` }
+    gateway = (await (await fetch(`${running.gatewayUrl}/openapi.json`, { headers })).json()) as OpenApi
   })
   after(() => running.close())
 
@@ -32,11 +38,13 @@ describe('the description of the API', () => {
   it('has nothing that Redocly would report', async () => {
     const { createConfig, lintFromString } = load('@redocly/openapi-core')
     const config = await createConfig({ extends: ['recommended'] })
-    const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config })
-    assert.deepEqual(
-      problems.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`),
-      [],
-    )
+    for (const source of [text, JSON.stringify(gateway)]) {
+      const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config })
+      assert.deepEqual(
+        problems.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`),
+        [],
+      )
+    }
     const broken = text.replace('"operationId":"rotateKey"', '"operationId":"listKeys"')
     assert.notEqual((await lintFromString({ source: broken, absoluteRef: 'openapi.json', config })).length, 0)
   })
@@ -46,11 +54,13 @@ describe('the description of the API', () => {
     const { oas } = load('@stoplight/spectral-rulesets')
     const spectral = new Spectral()
     spectral.setRuleset({ extends: [oas] })
-    const problems = await spectral.run(described)
-    assert.deepEqual(
-      problems.map(({ code, path }: Record<string, unknown>) => `${code}: ${path}`),
-      [],
-    )
+    for (const document of [described, gateway]) {
+      const problems = await spectral.run(document)
+      assert.deepEqual(
+        problems.map(({ code, path }: Record<string, unknown>) => `${code}: ${path}`),
+        [],
+      )
+    }
     const { info, ...rest } = described
     assert.notEqual((await spectral.run({ ...rest, info: { title: info.title } })).length, 0)
   })
@@ -78,6 +88,35 @@ describe('the description of the API', () => {
     for (const { operation } of operations())
       assert.ok(!JSON.stringify(operation.responses).includes('"additionalProperties":false'), operation.operationId)
     assert.equal(described.components.schemas.NewKey?.additionalProperties, false)
+  })
+
+  it('is of the gateway too: every endpoint of its page, for those with a key', async () => {
+    assert.equal((await fetch(`${running.gatewayUrl}/openapi.json`)).status, 401)
+    const page = tableUnder(readFileSync('docs/reference/http.md', 'utf8'), 'Endpoints')
+    const named = page.flatMap(([endpoint = '']) => codeIn(endpoint))
+    const missing = named.filter((endpoint) => {
+      const [method = '', path = ''] = endpoint.split(' ')
+      return gateway.paths[path]?.[method.toLowerCase()] === undefined
+    })
+    for (const endpoint of missing) assert.match(endpoint, NOT_DESCRIBED)
+    const names = Object.values(gateway.paths).flatMap((methods) =>
+      Object.values(methods).map((one) => one.operationId),
+    )
+    assert.equal(new Set(names).size, names.length)
+  })
+
+  it('is of the gateway on the platform too, with the address of the gateway', async () => {
+    const there = (await (await fetch(`${running.url}/gateway-openapi.json`)).json()) as OpenApi
+    assert.deepEqual({ ...there, servers: [] }, { ...gateway, servers: [] })
+    assert.deepEqual([there.servers, gateway.servers], [[{ url: running.gatewayUrl }], [{ url: '/' }]])
+  })
+
+  it('says that the gateway is elsewhere where the platform runs alone', async () => {
+    const alone = await startPlatform('sandbox', { withHttp: false })
+    const there = (await (await fetch(`${alone.url}/gateway-openapi.json`)).json()) as OpenApi
+    await alone.close()
+    assert.match(there.info.description, /agent_gateway\.url/)
+    assert.deepEqual(there.servers, [{ url: '/' }])
   })
 
   it('is what the types of the console were generated from', async () => {

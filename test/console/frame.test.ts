@@ -58,13 +58,6 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     assert.equal((await ask(platform, 'POST', '/', { key: null })).status, 405)
   })
 
-  it('leads to a description of its API that can be read in light and dark', async () => {
-    const page = await console.open('docs', { key: null })
-    await page.getByRole('link', { name: '/openapi.json' }).waitFor()
-    await inspect(page, 'docs')
-    await page.close()
-  })
-
   it('loads with less than 150 KB', async () => {
     const page = await console.open('', { key: null })
     const client = await page.context().newCDPSession(page)

@@ -19,7 +19,7 @@ import { traceparentOf } from '../../web/traced.ts'
 import { relayOnce } from '../relay-once.ts'
 
 /** Fields that Gazeway acts on; the upstream validates the others. */
-const ChatRequest = z.looseObject({
+export const ChatRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
   messages: z
     .array(z.looseObject({ role: z.string() }))

@@ -14,7 +14,7 @@ import { callContext, modelCall } from './chat-completions-route.ts'
 const Content = z.union([z.string(), z.array(z.looseObject({ type: z.string() })).max(LIST_LIMIT)])
 
 /** Fields of a token count request that Gazeway acts on; the upstream validates the others. */
-const CountRequest = z.looseObject({
+export const CountRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
   messages: z
     .array(z.looseObject({ role: z.string(), content: Content }))
@@ -25,7 +25,7 @@ const CountRequest = z.looseObject({
 })
 
 /** Fields of a messages request that Gazeway acts on. */
-const MessagesRequest = CountRequest.extend({
+export const MessagesRequest = CountRequest.extend({
   max_tokens: z.int().min(1),
   stream: z.boolean().nullish(),
   stop_sequences: z.array(z.string()).max(LIST_LIMIT).nullish(),

@@ -7,7 +7,7 @@ import { responsesAsk } from '../continued-ask.ts'
 import { modelCall } from './chat-completions-route.ts'
 
 /** Fields that Gazeway acts on; the upstream validates the others. */
-const ResponsesRequest = z.looseObject({
+export const ResponsesRequest = z.looseObject({
   model: z.string().min(1).max(256).nullish(),
   input: z.union([z.string(), z.array(z.looseObject({})).max(LIST_LIMIT)]).nullish(),
   instructions: z.string().nullish(),

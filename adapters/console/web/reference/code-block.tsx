@@ -1,0 +1,29 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../components/fields.tsx'
+
+/** Code with a button that copies it. @param label what it is, for those who do not see it */
+export function CodeBlock({ text, label }: { text: string; label: string }) {
+  const [said, setSaid] = useState('')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setSaid('Copied')
+    } catch {
+      setSaid('Select and copy')
+    }
+    setTimeout(() => setSaid(''), 2000)
+  }
+  return (
+    <div class="ref-code">
+      <Button size="small" onClick={copy} label={`Copy ${label}`}>
+        {said || 'Copy'}
+      </Button>
+      <span class="sr" role="status">
+        {said}
+      </span>
+      <pre tabIndex={0} role="region" aria-label={label}>
+        {text}
+      </pre>
+    </div>
+  )
+}
