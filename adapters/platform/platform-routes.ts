@@ -35,6 +35,7 @@ import { tryUpstreamRoutes } from './routes/try-upstream-routes.ts'
 import { upstreamRoutes } from './routes/upstream-routes.ts'
 import { verifySessionRoutes } from './routes/verify-session-routes.ts'
 import { walletRoutes } from './routes/wallet-routes.ts'
+import { workspaceRoutes } from './routes/workspace-routes.ts'
 import type { AgentSocket } from './socket/socket.ts'
 
 /** Services of the routes besides the gateway's. */
@@ -79,7 +80,7 @@ export function platformRoutes(
     Memory: memoryRoutes(gateway),
     Sessions: [...sessionRoutes(gateway, directory), ...sessionChatRoutes(gateway, agent, stopping)],
     Skills: skillRoutes(gateway, remote),
-    'Agent gateway': jobRoutes(),
+    'Agent gateway': [...jobRoutes(), ...workspaceRoutes(gateway, probe)],
   }
   return Object.entries(groups).flatMap(([group, routes]) => routes.map((route) => ({ ...route, group })))
 }

@@ -161,6 +161,7 @@ const work: Chapter = async ({ use, platform }) => {
   await use('completeTask', `POST /api/tasks/${id}/complete`, {
     body: { agent: 'translator', claim_token, result: { text: 'Version 0.1.0' } },
   })
+  await use('listAssignees', 'GET /api/tasks/assignees')
   await use('getTaskStats', 'GET /api/tasks/stats')
   const other = await made(platform, '/api/tasks', { title: 'Draw a logo' })
   const escrow = await use('createEscrow', 'POST /api/wallet/escrow', { body: { task_id: other.id, amount_usd: 1 } })
@@ -292,6 +293,10 @@ const reviews: Chapter = async ({ use }, t) => {
 const operation: Chapter = async ({ use }) => {
   await use('getHealth', 'GET /health', { key: null })
   await use('getGatewayStatus', 'GET /api/gateway-status', { key: null })
+  await use('getStatus', 'GET /api/status', { key: null })
+  await use('getModelInfo', 'GET /api/model/info', { key: null })
+  await use('getDetailedHealth', 'GET /health/detailed', { key: null })
+  await use('listProfiles', 'GET /api/profiles')
   await use('getConfig', 'GET /api/config')
   await use('listConfigKeys', 'GET /api/config/keys', { admin: true })
   await use('updateConfig', 'PATCH /api/config', { admin: true, body: { 'audit.store_content': true } })

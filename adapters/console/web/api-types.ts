@@ -512,6 +512,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/assignees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAssignees"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tasks/stats": {
         parameters: {
             query?: never;
@@ -1448,6 +1464,70 @@ export interface paths {
             cookie?: never;
         };
         get: operations["listMcpServers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getModelInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/detailed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getDetailedHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listProfiles"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2536,6 +2616,30 @@ export interface components {
             items: components["schemas"]["Task"][];
             total: number;
             next_cursor: string | null;
+            tasks?: {
+                id: string;
+                title: string;
+                description: string;
+                /** @enum {string} */
+                column: "backlog" | "todo" | "in_progress" | "done" | "deleted";
+                /** @constant */
+                priority: "medium";
+                assignee: string | null;
+                tags: string[];
+                due_date: null;
+                position: number;
+                created_by: string;
+                created_at: string;
+                updated_at: string;
+            }[];
+        };
+        ListAssigneesReply: {
+            assignees: {
+                id: string;
+                label: string;
+                /** @constant */
+                isHuman: false;
+            }[];
         };
         TaskStats: {
             total: number;
@@ -4392,6 +4496,42 @@ export interface components {
         ListMcpServersReply: {
             servers: unknown[];
         };
+        Status: {
+            version: string;
+            claude_home: string;
+            gateway_running: boolean;
+            /** @enum {string} */
+            gateway_state: "running" | "degraded";
+        };
+        ModelInfo: {
+            model: string;
+            provider: string;
+            auto_context_length: number;
+            config_context_length: number;
+            effective_context_length: number;
+            capabilities: {
+                context_window?: number;
+            };
+        };
+        DetailedHealth: {
+            /** @enum {string} */
+            status: "ok" | "degraded";
+            /** @constant */
+            platform: "gazeway";
+            version: string;
+            /** @enum {string} */
+            gateway_state: "running" | "degraded";
+            platforms: Record<string, never>;
+            updated_at: string;
+        };
+        ListProfilesReply: {
+            profiles: {
+                name: string;
+                is_default: boolean;
+                model: string;
+                provider: string;
+            }[];
+        };
         Error: {
             error: {
                 code: string;
@@ -5380,6 +5520,7 @@ export interface operations {
                 agent?: string;
                 capability?: string;
                 swarm_id?: string;
+                include_done?: "0" | "1" | "true" | "false" | "";
             };
             header?: never;
             path?: never;
@@ -5420,6 +5561,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Task"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    listAssignees: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAssigneesReply"];
                 };
             };
             "4XX": components["responses"]["Refused"];
@@ -7212,6 +7374,90 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListMcpServersReply"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    getModelInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelInfo"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    getDetailedHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DetailedHealth"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+            "5XX": components["responses"]["Failed"];
+        };
+    };
+    listProfiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProfilesReply"];
                 };
             };
             "4XX": components["responses"]["Refused"];

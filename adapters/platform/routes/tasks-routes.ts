@@ -3,6 +3,7 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { Claim, Completion, Heartbeat, NewTask, Task, TaskList, TaskStats } from '../../../src/tasks/tasks.ts'
 import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
+import { BoardTask, boardOf } from '../board-task.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
@@ -11,6 +12,11 @@ export function viewerOf(c: FrameContext): string | null {
   const { id, scopes } = callerOf(c)
   return scopes.has('admin') ? null : id
 }
+
+/** Most bytes of a page of a board. */
+const BOARD_BYTES = 256 * 1024
+/** Tasks whose agents are listed. */
+const MAX_NEWEST = 100
 
 const OneTask = z.strictObject({ id: z.string().max(128) })
 
@@ -34,9 +40,31 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     summary: 'List tasks, newest first',
     description: 'Open tasks, and those that the caller created or claimed. An admin sees all.',
     access: 'platform',
-    query: TaskList.strict(),
-    reply: pageOf(Task),
-    run: ({ query, c }) => listReply(query, (part) => tasks.list(part, viewerOf(c))),
+    query: TaskList.extend({
+      include_done: z
+        .enum(['true', 'false', '1', '0', ''])
+        .optional()
+        .describe('Adds `tasks`: the page as Hermes Workspace shows it, with or without those that are over'),
+    }).strict(),
+    reply: pageOf(Task).extend({ tasks: z.array(BoardTask).optional() }),
+    async run({ query: { include_done, ...query }, c }) {
+      if (include_done === undefined) return listReply(query, (part) => tasks.list(part, viewerOf(c)))
+      const page = await tasks.list({ ...query, maxBytes: BOARD_BYTES }, viewerOf(c))
+      return { ...page, tasks: boardOf(page.items, ['true', '1'].includes(include_done)) }
+    },
+  }),
+  defineRoute('GET /api/tasks/assignees', {
+    operation: 'listAssignees',
+    summary: 'List the agents of the newest tasks, as Hermes Workspace asks for them',
+    access: 'platform',
+    reply: z.object({
+      assignees: z.array(z.object({ id: z.string(), label: z.string(), isHuman: z.literal(false) })),
+    }),
+    async run({ c }) {
+      const { items } = await tasks.list({ limit: MAX_NEWEST, maxBytes: BOARD_BYTES }, viewerOf(c))
+      const agents = [...new Set(items.flatMap(({ agent }) => agent ?? []))].sort()
+      return { assignees: agents.map((id) => ({ id, label: id, isHuman: false as const })) }
+    },
   }),
   defineRoute('GET /api/tasks/stats', {
     operation: 'getTaskStats',
