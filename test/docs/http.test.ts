@@ -22,7 +22,7 @@ describe('a request in docs/reference/http.md', () => {
   })
 
   it('is there for each endpoint', () => {
-    const shown = new Set(requests.map((line) => /:8811(\/[\w/-]+)/.exec(line)?.[1]))
+    const shown = new Set(requests.map((line) => /:8811(\/[\w/.-]+)/.exec(line)?.[1]))
     const served = tableUnder(page, 'Endpoints').flatMap(([endpoint = '']) => codeIn(endpoint))
     const paths = served.map((endpoint) => endpoint.split(' ')[1] ?? '').filter((path) => !path.includes('{'))
     assert.deepEqual([...shown].sort(), paths.sort())

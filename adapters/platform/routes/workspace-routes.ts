@@ -21,14 +21,16 @@ const ModelInfo = z.object({
  * Routes that Hermes Workspace asks for, in the shapes of Hermes Agent, as far as this platform has the facts. What it
  * does not have is 404, which the workspace takes for "not supported".
  */
-export function workspaceRoutes({ store, liveness, upstream, loaded }: Gateway, probe: Probe): Route[] {
+export function workspaceRoutes(gateway: Gateway, probe: Probe): Route[] {
+  const { store, liveness, upstream } = gateway
+
   async function state(): Promise<z.infer<typeof GatewayState>> {
     const [ok, { answers }] = await Promise.all([store.check(), liveness.current()])
     return ok && answers && isSound(probe.current()) ? 'running' : 'degraded'
   }
 
   function modelInfo(): z.infer<typeof ModelInfo> {
-    const model = loaded.config.upstream.models.chat ?? upstream.provider.models.chat
+    const model = gateway.loaded.config.upstream.models.chat
     const { context = null } = upstream.describe(model)
     return {
       model,
