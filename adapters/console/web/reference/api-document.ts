@@ -55,7 +55,7 @@ export function found(operations: readonly PlacedOperation[], search: string): r
 }
 
 /** Name of the schema that a reference leads to; null for a schema in place. */
-export const nameOf = ({ $ref }: Schema): string | null => $ref?.split('/').at(-1) ?? null
+const nameOf = ({ $ref }: Schema): string | null => $ref?.split('/').at(-1) ?? null
 
 /** Finds the schema that a reference leads to. */
 export function resolved(schema: Schema, document: OpenApi): Schema {
