@@ -315,7 +315,24 @@ const operation: Chapter = async ({ use }) => {
   await use('runDoctor', 'GET /api/doctor', { admin: true })
 }
 
-const CHAPTERS: readonly Chapter[] = [keysAndGroups, money, work, attention, memory, chats, calls, reviews, operation]
+const farewell: Chapter = async ({ use, platform }) => {
+  const { id, key } = await made(platform, '/api/keys', { name: 'leaver', scopes: ['platform'] }, platform.admin)
+  await made(platform, '/api/memory', { key: 'note', value: 'Staging is down.' }, key)
+  await use('forgetCaller', `POST /api/callers/${id}/forget`, { admin: true })
+}
+
+const CHAPTERS: readonly Chapter[] = [
+  keysAndGroups,
+  money,
+  work,
+  attention,
+  memory,
+  chats,
+  calls,
+  reviews,
+  operation,
+  farewell,
+]
 
 /** Makes what an example needs, without an example of its own. */
 async function made(platform: RunningPlatform, path: string, body: unknown, key = platform.key): Promise<Json> {
