@@ -45,8 +45,8 @@ export async function openSqlite(file: string): Promise<Store> {
   const connections: Connections = { writing: database, openReading: null, latestWrite: null, patienceMs }
   const db = new Kysely<Schema>({ dialect: nodeSqliteDialect(file, connections) })
   try {
-    // In a new file, so that what is deleted later can be given back. Without effect on others until they are copied.
-    database.exec('pragma auto_vacuum = incremental')
+    // In a new file only, so that what is deleted later can be given back: in others the pragma is a write, or nothing.
+    if (statSync(file).size === 0) await sql`pragma auto_vacuum = incremental`.execute(db)
     await migrate(db, 'sqlite', file)
     isMigrating = false
     // The first of several processes changes the mode of a new file and locks the others out meanwhile.

@@ -13,8 +13,9 @@ export function vacuumInto(file: string, to: string): void {
   closeSync(openSync(to, 'a', 0o600))
   const source = driver.open(file, { readOnly: true })
   try {
-    // The copy can give free pages back, also where the file cannot yet.
-    source.exec('pragma busy_timeout = 20000; pragma auto_vacuum = incremental')
+    source.exec('pragma busy_timeout = 20000')
+    // The copy can give free pages back, also where the file cannot yet. Where it can, the pragma would write.
+    if (source.prepare('pragma auto_vacuum').get()?.auto_vacuum === 0) source.exec('pragma auto_vacuum = incremental')
     source.prepare('vacuum into ?').run(to)
   } catch (error) {
     throw storeError(error, to)
