@@ -106,7 +106,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     const began = performance.now()
     const stopMs = gateway.loaded.config.http.drain_ms + LAST_WRITES_MS
     await inTime(stopMs, Promise.all([...running, sweeps, alerting, settling, taking].map((part) => part?.stop())))
-    log.info('Drained.', { drained_ms: Math.round(performance.now() - began) })
+    if (running.length > 0) log.info('Drained.', { drained_ms: Math.round(performance.now() - began) })
     await tracing?.stop()
     await gateway.close()
   }

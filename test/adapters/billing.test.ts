@@ -509,7 +509,12 @@ const ASK_NO_MODEL = [
   'POST /api/wallet/periods/{period}/close',
   ...['POST /api/memory', 'POST /api/memory/search', 'POST /api/sessions', 'PATCH /api/sessions/{id}'],
   // For admins alone, whom a call costs nothing.
-  ...['POST /api/upstreams/{name}/test', 'POST /api/upstreams/{name}/try', 'POST /api/candidates'],
+  ...[
+    'POST /api/upstreams/{name}/test',
+    'POST /api/upstreams/{name}/try',
+    'POST /api/candidates',
+    'POST /api/callers/{id}/forget',
+  ],
   // What asks a model there is a POST.
   ...['PUT /v1/{path}', 'PATCH /v1/{path}'],
 ]

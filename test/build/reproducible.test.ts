@@ -8,7 +8,7 @@ import { scriptArgs } from '../doubles/script.ts'
 
 /** Files and folders of the tree that a build reads, and a package holds. */
 const SOURCES = [
-  ...['adapters', 'plugin', 'scripts', 'src', 'tools', 'package.json', 'package-lock.json', 'tsconfig.json'],
+  ...['adapters', 'plugin', 'scripts', 'src', 'tools', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json'],
   ...['README.md', 'LICENSE', 'CHANGELOG.md', 'mcp.example.json', 'server.json'],
 ]
 /** Another time zone and language than those of `npm run build` here. */
