@@ -3,7 +3,8 @@ import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { NewKey } from '../../src/identity/keys.ts'
 import { present } from '../../src/text/present.ts'
-import { checked, type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
+import { checked } from './checked.ts'
+import { type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
 import { type KeyTools, withKeys } from './with-keys.ts'
 
 /** Limits of the key that `gazeway connect` makes, as commander names their flags. */

@@ -8,7 +8,7 @@ import { accepts } from '../../src/text/accepted.ts'
 import { DURATION, durationMs } from '../../src/text/duration.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
 import { PERIOD_NAMES } from '../../src/text/period.ts'
-import { explain } from '../../src/wire/validation.ts'
+import { checked } from './checked.ts'
 
 /** Limits of each session of a key or group, as commander names their flags. */
 export interface SessionFlags {
@@ -40,19 +40,6 @@ const NONE = 'none'
 const NEVER = 'never'
 /** Flag value that allows all models. */
 const ALL = 'all'
-
-/**
- * Parses the value of a flag with a schema.
- *
- * @throws GazewayError `validation_failed` with the flag in `param`; the message leaves the value out
- */
-export function checked<S extends z.ZodType>(flag: string, schema: S, value: string): z.output<S> {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  throw new GazewayError('validation_failed', explain(result.error, schema, value, { name: flag }).message, {
-    param: flag,
-  })
-}
 
 /** Reads the limits that flags set. A limit without a flag is absent. @throws as {@link checked} */
 export function limitsIn({

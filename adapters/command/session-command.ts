@@ -12,8 +12,9 @@ import {
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
+import { checked } from './checked.ts'
 import { detailed } from './detailed.ts'
-import { amountIn, checked, countIn } from './key-flags.ts'
+import { amountIn, countIn } from './key-flags.ts'
 import { keyIdOf, keyReference } from './key-reference.ts'
 import { type KeyTools, printList, withStoredKeys } from './with-keys.ts'
 

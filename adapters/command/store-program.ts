@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import type { LoadedConfig } from '../../src/config/config.ts'
-import { checked } from './key-flags.ts'
+import { checked } from './checked.ts'
 
 const EXAMPLES = `
 Examples:

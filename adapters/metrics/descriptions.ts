@@ -10,7 +10,7 @@ export interface Description {
   help: string
   /** Upper bounds of the buckets of a histogram, ascending. */
   buckets?: readonly number[]
-  /** True when its labels name keys, which only admins and the operator's own collector see. */
+  /** True when its labels name keys, which only admins see. */
   namesKeys?: boolean
   /** Name in OpenTelemetry's conventions for generative AI. By default its own. */
   otlp?: string

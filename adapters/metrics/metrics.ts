@@ -15,7 +15,7 @@ import { storeGauges } from './store-gauges.ts'
 export interface Metrics {
   /** Counts each request of a service; runs before everything else. */
   requests(service: Service): RequestMetrics
-  /** `GET /metrics`: the text format of Prometheus. Series that name keys are for admins and the operator's collector. */
+  /** `GET /metrics`: the text format of Prometheus. Series that name keys are for keys with the scope `admin`. */
   expose(c: FrameContext): Promise<Response>
   /** Has the open sockets of a kind counted. */
   countSockets(kind: 'agent' | 'responses', open: () => number): void
@@ -56,8 +56,7 @@ export function openMetrics(gateway: Gateway, readiness: { isDraining(): boolean
     requests,
     async expose(c) {
       labels.refresh()
-      const caller = c.get('identity')
-      const mayName = caller === undefined || caller.scopes.has('admin')
+      const mayName = c.get('identity')?.scopes.has('admin') ?? false
       const texts = await Promise.all(mayName ? [shared.metrics(), ofKeys.metrics()] : [shared.metrics()])
       return c.body(texts.join('\n'), 200, { 'content-type': shared.contentType })
     },

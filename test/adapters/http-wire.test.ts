@@ -8,6 +8,7 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
+import { samplesIn } from './scrape.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Say hello.' }] }
 const CHAT = '/v1/chat/completions'
@@ -330,9 +331,23 @@ describe('a configuration that changes while streams go on', () => {
     assert.match(await streamed.text(), /from[\s\S]*first[\s\S]*\[DONE\]/)
     await running.gateway.calls.flush()
     const metrics = await (await fetch(`${running.url}/metrics`)).text()
-    assert.match(metrics, /gazeway_upstream_calls_total\{path="\/v1\/chat\/completions",status="ok"\} 2\n/)
+    const samples = samplesIn(metrics)
+    const ended = samples.filter(({ name }) => name === 'gazeway_upstream_calls_total')
+    assert.deepEqual(
+      [...new Set(ended.map(({ labels }) => `${labels.path} ${labels.outcome}`))],
+      ['/v1/chat/completions ok'],
+    )
+    assert.equal(
+      ended.reduce((sum, { value }) => sum + value, 0),
+      2,
+    )
     assert.doesNotMatch(metrics, /\/other\//, 'the path of the configured address stays with the operator')
-    assert.match(metrics, /gazeway_tokens_total\{model="mine",kind="prompt"\} \d/)
+    assert.ok(
+      samples.some(
+        ({ name, labels, value }) =>
+          name === 'gazeway_tokens_total' && labels.model === 'mine' && labels.kind === 'prompt' && value > 0,
+      ),
+    )
   })
 
   it('limits requests on both ways as soon as it says so, and no longer than that', async (t) => {

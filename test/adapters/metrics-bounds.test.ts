@@ -75,12 +75,14 @@ describe('the metrics of both ports', () => {
     }
   })
 
-  it('are open to this machine on 8812 too, and ask others for a key; names of keys are for admins', async () => {
+  it('are open to this machine on 8812 too, and ask others for a key; names of keys are for admins alone', async () => {
     const { host } = new URL(running.url)
     const names = (samples: Array<{ name: string }>) => [...new Set(samples.map(({ name }) => name))]
     assert.equal((await scrapedAs(running.url, { host: 'gate.example' })).status, 401)
     for (const [asked, isShown] of [
-      [{ host }, true],
+      [{ host }, false],
+      [{ host, key: running.key }, false],
+      [{ host, key: running.admin }, true],
       [{ host: 'gate.example', key: running.key }, false],
       [{ host: 'gate.example', key: running.admin }, true],
     ] as const) {

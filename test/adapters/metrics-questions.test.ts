@@ -42,7 +42,7 @@ describe('a scrape of a gateway in use', () => {
     })
     await use(running, { fast, slow, broken })
     samples = await until(async () => {
-      const found = await scraped(running.url)
+      const found = await scraped(running.url, { authorization: `Bearer ${running.admin}` })
       const ended = found.filter(({ name }) => name === 'gazeway_key_calls_total')
       return ended.some(({ labels }) => labels.outcome === 'hedged') ? found : null
     })

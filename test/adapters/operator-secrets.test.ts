@@ -154,7 +154,7 @@ describe('a platform key', () => {
     assert.ok(paths.includes('/v1/chat/completions'))
     assert.ok(paths.every((path) => path.startsWith('/v1/')))
     const metrics = await (await fetch(`${running.gatewayUrl}/metrics`)).text()
-    assert.match(metrics, /path="\/v1\/chat\/completions",status="error"/)
+    assert.match(metrics, /path="\/v1\/chat\/completions",outcome="error"/)
   })
 
   it('counts the open tasks and its own, with the rewards of its own', async () => {

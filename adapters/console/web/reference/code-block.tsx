@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../components/fields.tsx'
+import './reference.css'
 
 /** Code with a button that copies it. @param label what it is, for those who do not see it */
 export function CodeBlock({ text, label }: { text: string; label: string }) {

@@ -7,6 +7,7 @@ import { RecentCalls } from './recent-calls.tsx'
 import { SchemaView, Words } from './schema-view.tsx'
 import { curl, exampleRequest, typescript } from './snippets.ts'
 import { TryIt } from './try-it.tsx'
+import './reference.css'
 
 interface Body {
   content?: Record<string, { schema: Schema; example?: unknown }>

@@ -5,6 +5,7 @@ import { count, duration } from '../format.ts'
 import { queryOf } from '../router.ts'
 import { session } from '../signed-in.ts'
 import { useLive } from '../use-live.ts'
+import './reference.css'
 
 /** The latest model calls of the signed-in key through an endpoint. */
 export function RecentCalls({ path }: { path: string }) {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type ApiDocument, limitsText, resolved, type Schema, typeText } from './api-document.ts'
+import './reference.css'
 
 /** Fields of a body or a reply. A field with fields of its own opens. */
 export function SchemaView({ schema, document }: { schema: Schema; document: ApiDocument }) {
