@@ -115,12 +115,11 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
     }
 
     const month = () => new Date().toISOString().slice(0, 7)
+    // Without the head of the ledger: reservations that end by themselves move it.
     const money = async (caller_id?: string) => {
       const { gateway } = platform
       const statement = await gateway.wallet.periodStatement(month(), { caller_id })
-      return JSON.stringify(statement, (key, value) =>
-        /^(envelope|issued_at|at|signature)$/.test(key) ? undefined : value,
-      )
+      return JSON.stringify(statement, (key, value) => (/^(ledger_head|issued_at|at)$/.test(key) ? undefined : value))
     }
 
     it('erases its words everywhere, also those of a call under way, and keeps what proves money', async () => {
