@@ -38,14 +38,15 @@ describe('the metrics of both ports', () => {
     }
     assert.equal(await post('scanned-0'), 200)
     const record = await until(async () => (await running.gateway.calls.history({ limit: 1 })).items[0] ?? null)
-    const before = (await scraped(running.gatewayUrl)).length
+    const asAdmin = { authorization: `Bearer ${running.admin}` }
+    const before = (await scraped(running.gatewayUrl, asAdmin)).length
     for (let i = 1; i < 10_000; i++) {
       const requested = `scanned-${i}`
       const caller = `0x${i.toString(16).padStart(40, '0')}`
       const scanned = { ...record, call_id: `call_${i}`, requested_model: requested, model: requested }
       running.gateway.calls.record({ ...scanned, caller_id: caller, path: `/v1/${i}`, client: null } as CallRecord)
     }
-    const samples = await scraped(running.gatewayUrl)
+    const samples = await scraped(running.gatewayUrl, asAdmin)
     const counted = samples.filter(({ name }) => name === 'gazeway_upstream_calls_total')
     assert.equal(
       counted.reduce((sum, { value }) => sum + value, 0),

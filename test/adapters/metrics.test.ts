@@ -13,11 +13,13 @@ const CHAT = '/v1/chat/completions'
 describe('the metrics of the gateway over HTTP', () => {
   let server: double.UpstreamDouble
   let running: RunningGateway
+  let admin: string
 
   beforeEach(async () => {
     server = await double.startUpstream()
     const upstream = { aliases: { 'llm-3-fast': 'double-chat' }, models: { chat: 'llm-3-fast', fallback: 'llm-think' } }
     running = await startGateway(server.url, {}, { upstream: { ...upstream, timeout_ms: 5000 } })
+    admin = (await running.gateway.keys.create({ name: 'collector', scopes: ['inference', 'admin'] })).key
   })
   afterEach(async () => {
     await running.close()
@@ -33,9 +35,9 @@ describe('the metrics of the gateway over HTTP', () => {
     })
   const post = (path: string, body: unknown, signal?: AbortSignal) => request('POST', path, body, signal)
 
-  /** All samples whose name begins with `gazeway_`, by name and labels as they are written. */
+  /** All samples for an admin whose name begins with `gazeway_`, by name and labels as they are written. */
   async function scrape(): Promise<Record<string, number>> {
-    const text = await (await fetch(`${running.url}/metrics`)).text()
+    const text = await (await fetch(`${running.url}/metrics`, { headers: { authorization: `Bearer ${admin}` } })).text()
     const lines = text.split('\n').filter((line) => line.startsWith('gazeway_'))
     return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
   }
