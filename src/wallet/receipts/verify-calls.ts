@@ -156,10 +156,10 @@ async function* dayFaults({ db }: Store): AsyncGenerator<string> {
 
 const CALL_MICROS = sql`c.margin_micros + c.upstream_cost_micros`
 
-/** Totals that differ from the sum of their days. */
+/** Totals that differ from the sum of their days. Those of sessions have no days. */
 async function* totalFaults({ db }: Store): AsyncGenerator<string> {
   const { rows } = await sql<{ owner: string }>`
-    select owner from spending group by owner
+    select owner from spending where owner < 'session:' or owner >= 'session;' group by owner
     having sum(case day when ${TOTAL} then charged_micros else -charged_micros end) <> 0
       or sum(case day when ${TOTAL} then recorded_micros else -recorded_micros end) <> 0
       or sum(case day when ${TOTAL} then beyond_micros else -beyond_micros end) <> 0
