@@ -91,6 +91,26 @@ function taskOf(id: string, status: string, at: string): Insertable<Schema['task
   }
 }
 
+/** Reward that is locked for a task: a review of its result pays it. */
+function lockedFor(task_id: string, at: string): Insertable<Schema['escrows']> {
+  const none = { counted_group: null, attestation_id: null, reason: null, released_at: null, settled_at: null }
+  return {
+    ...none,
+    id: `esc_${task_id}`,
+    task_id,
+    amount_micros: 1,
+    token: 'USD',
+    payer: 'key_ann',
+    recipient: 'key_bob',
+    status: 'locked',
+    counted_on: at.slice(0, 10),
+    settlement_mode: 'ledger',
+    created_at: at,
+    expires_at: at,
+    refunded_at: null,
+  }
+}
+
 /** Tests of retention, for every engine. `open` opens an empty store. */
 export function retentionContract(open: () => Promise<Store>): void {
   describe('retention', () => {
@@ -201,6 +221,7 @@ export function retentionContract(open: () => Promise<Store>): void {
       const tasks = [
         ['task_ended', 'completed', old],
         ['task_open', 'open', old],
+        ['task_owed', 'completed', old],
         ['task_recent', 'completed', recent],
       ] as const
       for (const [id, status, at] of tasks)
@@ -208,6 +229,7 @@ export function retentionContract(open: () => Promise<Store>): void {
           .insertInto('tasks')
           .values(taskOf(id, status, at))
           .execute()
+      await store.db.insertInto('escrows').values(lockedFor('task_owed', old)).execute()
       const goal = { goal: 'a goal', creator: 'key_ann', created_at: old }
       await store.db
         .insertInto('swarms')
@@ -232,6 +254,7 @@ export function retentionContract(open: () => Promise<Store>): void {
         [
           ['task_ended', '', '', null],
           ['task_open', 'A title', 'What to do', '{"done":1}'],
+          ['task_owed', 'A title', 'What to do', '{"done":1}'],
           ['task_recent', 'A title', 'What to do', '{"done":1}'],
         ],
       )
