@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { GazewayError } from '../../src/errors.ts'
 import { nullIfMissing } from '../../src/text/missing-file.ts'
@@ -10,11 +10,11 @@ export const STORE_FILE = 'gazeway.db'
 /** Files of the data folder that belong to a store: its settings, and the key that statements are signed with. */
 export const KEPT_FILES = ['config.json', 'signing-key.json'] as const
 /** The digests of a backup, as `sha256sum --check` reads them. */
-const SUMS_FILE = 'SHA256SUMS'
+export const SUMS_FILE = 'SHA256SUMS'
 
 /** Names of backups sort by their time. */
 const NAME = /^gazeway-\d{8}T\d{9}Z$/
-/** Name of a backup that is being made. */
+/** Name of a backup that is being made, or removed. */
 const PARTIAL = /^gazeway-\d{8}T\d{9}Z\.partial$/
 
 /** Name of a backup that begins at a time. */
@@ -26,7 +26,14 @@ export async function listBackups(folder: string): Promise<string[]> {
   return names.filter((name) => existsSync(join(folder, name, SUMS_FILE))).sort()
 }
 
-/** Removes backups that were interrupted. */
+/** Removes a backup, which counts as none from the first moment on. */
+export async function removeBackup(folder: string, name: string): Promise<void> {
+  const partial = join(folder, `${name}.partial`)
+  await rename(join(folder, name), partial)
+  await rm(partial, { recursive: true, force: true })
+}
+
+/** Removes backups whose making or removal was interrupted. */
 export async function removePartial(folder: string): Promise<void> {
   for (const name of await readdir(folder))
     if (PARTIAL.test(name)) await rm(join(folder, name), { recursive: true, force: true })
@@ -39,24 +46,29 @@ export async function writeSums(backup: string, files: readonly string[]): Promi
 }
 
 /**
- * Compares the files of a backup with their digests.
+ * Compares the files of a backup with their digests. Each file that is restored has to have one.
  *
- * @returns their number; 0 when there are no digests
+ * @returns their number
  * @throws GazewayError `store_corrupt` naming the file that was changed or is missing
  */
 export async function checkSums(backup: string): Promise<number> {
+  const fault = (found: string) => new GazewayError('store_corrupt', `${backup}: ${found}. Use an earlier backup.`)
   const text = await readFile(join(backup, SUMS_FILE), 'utf8').catch(nullIfMissing)
-  if (text === null) return 0
-  const lines = text.split('\n').filter((line) => line !== '')
-  for (const line of lines) {
+  if (text === null) throw fault(`${SUMS_FILE} is missing`)
+  const digests = new Map<string, string>()
+  for (const line of text.split('\n').filter((line) => line !== '')) {
     const [, digest, file] = /^([0-9a-f]{64}) {2}([\w.-]+)$/.exec(line) ?? []
-    const fault = (found: string) => new GazewayError('store_corrupt', `${backup}: ${found}. Use an earlier backup.`)
     if (digest === undefined || file === undefined) throw fault(`${SUMS_FILE} was changed`)
+    digests.set(file, digest)
+  }
+  for (const file of [STORE_FILE, ...KEPT_FILES])
+    if (!digests.has(file) && existsSync(join(backup, file))) throw fault(`${SUMS_FILE} has no digest of ${file}`)
+  for (const [file, digest] of digests) {
     const found = await digestOf(join(backup, basename(file))).catch(nullIfMissing)
     if (found === null) throw fault(`${file} is missing`)
     if (found !== digest) throw fault(`${file} was changed after it was written`)
   }
-  return lines.length
+  return digests.size
 }
 
 async function digestOf(file: string): Promise<string> {

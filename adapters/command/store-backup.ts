@@ -7,13 +7,22 @@ import { fromHome } from '../../src/config/environment.ts'
 import { redactUrl } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { copyStore } from '../../src/store/copy.ts'
-import { requireUpToDate } from '../../src/store/existing-store.ts'
+import { openForReading, requireUpToDate } from '../../src/store/existing-store.ts'
 import { makeFolder, syncFolder } from '../../src/store/make-folder.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { notWritten } from '../../src/store/replace-file.ts'
 import { lockFile } from '../../src/store/sqlite/process-lock.ts'
 import { vacuumInto } from '../../src/store/sqlite/whole-file.ts'
-import { backupName, KEPT_FILES, listBackups, removePartial, STORE_FILE, writeSums } from './backup-folder.ts'
+import {
+  backupName,
+  KEPT_FILES,
+  listBackups,
+  removeBackup,
+  removePartial,
+  STORE_FILE,
+  SUMS_FILE,
+  writeSums,
+} from './backup-folder.ts'
 import { proven, proveStore } from './prove-store.ts'
 import { requireStore } from './require-store.ts'
 
@@ -39,10 +48,17 @@ export async function backUp(loaded: LoadedConfig, { to, keep }: { to?: string; 
     const found = await makeBackup(loaded, join(folder, name)).catch((error) => {
       throw failed(error, folder, before.length)
     })
-    const old = [...before, name].slice(0, -keep)
-    for (const each of old) await rm(join(folder, each), { recursive: true, force: true })
+    const full = [...before, name].slice(0, -keep)
+    const fuller = full.length === 0 ? null : await fullerThan(folder, name, before)
+    const old = fuller === null ? full : []
+    for (const each of old) await removeBackup(folder, each)
     const gone = old.length === 0 ? '' : `; removed ${old.join(', ')}`
     process.stdout.write(`Backed up ${redactUrl(loaded.storeUrl)} to ${join(folder, name)}: ${found}${gone}.\n`)
+    if (fuller !== null)
+      process.stderr.write(
+        `No earlier backup was removed: ${fuller} has more transfers in its ledger than this store. If that is right, move it ` +
+          'away; a folder is for the backups of one store.\n',
+      )
   } finally {
     lock.release()
   }
@@ -74,7 +90,7 @@ async function makeBackup({ storeUrl, dataDir }: LoadedConfig, backup: string): 
     const proof = await proveStore(file)
     const files = [STORE_FILE, ...kept]
     await writeSums(partial, files)
-    for (const name of files) await flush(join(partial, name))
+    for (const name of [...files, SUMS_FILE]) await flush(join(partial, name))
     await syncFolder(partial)
     await rename(partial, backup)
     await syncFolder(join(backup, '..'))
@@ -82,6 +98,27 @@ async function makeBackup({ storeUrl, dataDir }: LoadedConfig, backup: string): 
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
     throw error
+  }
+}
+
+/**
+ * Finds an earlier backup with a longer ledger than a new one: a ledger only grows, so it is of another store, or this store
+ * lost what it had, as one does that starts empty when its disk is not mounted.
+ */
+async function fullerThan(folder: string, name: string, before: readonly string[]): Promise<string | null> {
+  const transfers = await transfersIn(join(folder, name))
+  for (const each of before) if ((await transfersIn(join(folder, each)).catch(() => 0)) > transfers) return each
+  return null
+}
+
+async function transfersIn(backup: string): Promise<number> {
+  const { store } = await openForReading(join(backup, STORE_FILE))
+  try {
+    const { rows } = await sql<{ transfers: number }>`select coalesce(sum(transfers), 0) as transfers
+      from ledger_accounts`.execute(store.db)
+    return rows[0]?.transfers ?? 0
+  } finally {
+    await store.close()
   }
 }
 

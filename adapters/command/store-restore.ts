@@ -5,13 +5,14 @@ import { sql } from 'kysely'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { fromHome } from '../../src/config/environment.ts'
 import { redactUrl } from '../../src/config/redact.ts'
+import { settingsIn } from '../../src/config/take-over.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { copyStore } from '../../src/store/copy.ts'
 import { openForReading } from '../../src/store/existing-store.ts'
 import { makeFolder, syncFolder } from '../../src/store/make-folder.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { notWritten } from '../../src/store/replace-file.ts'
-import { takeWholeFile } from '../../src/store/sqlite/whole-file.ts'
+import { takeWholeFile, vacuumInto } from '../../src/store/sqlite/whole-file.ts'
 import { backupName, checkSums, KEPT_FILES, STORE_FILE } from './backup-folder.ts'
 import { proven, proveStore } from './prove-store.ts'
 
@@ -40,6 +41,7 @@ export async function restore(loaded: LoadedConfig, path: string): Promise<void>
     ? await intoFile(backup.file, storeUrl.slice('sqlite:'.length))
     : await intoServer(backup.file, storeUrl)
   const files = backup.folder === null ? [] : await putFiles(backup.folder, dataDir)
+  if (storeUrl.startsWith('sqlite:')) await tellSettings(backup.file)
   const also = files.length === 0 ? '' : ` Restored with it: ${files.join(', ')}.`
   process.stdout.write(`Restored ${path} to ${redactUrl(storeUrl)}: ${found}.${put}${also}\n`)
 }
@@ -48,7 +50,7 @@ async function provenBackup(path: string): Promise<{ backup: Backup; found: stri
   const backup = await backupAt(resolve(fromHome(path)))
   const files = backup.folder === null ? 0 : await checkSums(backup.folder)
   const found = proven(await proveStore(backup.file))
-  return { backup, found: files > 0 ? `files as they were written: ${files}; ${found}` : found }
+  return { backup, found: backup.folder !== null ? `files as they were written: ${files}; ${found}` : found }
 }
 
 async function backupAt(path: string): Promise<Backup> {
@@ -65,8 +67,7 @@ async function intoFile(backup: string, file: string): Promise<string> {
     await rm(copy, { force: true })
     // So that a running service is noticed before a large file is copied.
     requireUnused(file)?.()
-    await copyFile(backup, copy, constants.COPYFILE_FICLONE)
-    await chmod(copy, 0o600)
+    await copyProven(backup, copy)
     await migrateCopy(copy)
     const release = requireUnused(file)
     const old = `${file}.before-${backupName(new Date()).slice('gazeway-'.length)}`
@@ -85,6 +86,13 @@ async function intoFile(backup: string, file: string): Promise<string> {
     await rm(copy, { force: true })
     throw error instanceof GazewayError ? error : notWritten(error, file)
   }
+}
+
+/** Copies a backup with what its log holds, which was proven with it. */
+async function copyProven(backup: string, copy: string): Promise<void> {
+  if (existsSync(`${backup}-wal`)) return vacuumInto(backup, copy)
+  await copyFile(backup, copy, constants.COPYFILE_FICLONE)
+  await chmod(copy, 0o600)
 }
 
 /** Takes a store that no process uses. Null when there is none. @throws GazewayError `conflict` */
@@ -145,6 +153,17 @@ async function intoServer(backup: string, url: string): Promise<string> {
   } finally {
     await store.close()
   }
+}
+
+/** Tells which settings of a backup of PostgreSQL are not in force on SQLite. */
+async function tellSettings(backup: string): Promise<void> {
+  const { store } = await openForReading(backup)
+  const { known } = await settingsIn(store).finally(store.close)
+  if (known.length === 0) return
+  process.stderr.write(
+    `Not in force, since a service on SQLite reads its settings from config.json: ${known.join(', ')}. Set them there, or ` +
+      'restore to PostgreSQL.\n',
+  )
 }
 
 /** Puts the other files of a backup where the data folder has none. */

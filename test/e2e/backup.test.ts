@@ -116,6 +116,18 @@ describe('gazeway store backup', () => {
     assert.match(refused.stderr, /^gazeway: --keep: .*1/)
   })
 
+  it('removes none when an earlier one has more of the ledger, as that of another store', async () => {
+    const place = await filledPlace()
+    const folder = join(place.project, 'shared')
+    assert.equal((await runHere(place, ['store', 'backup', '--to', folder])).code, 0)
+    const empty = newPlace()
+    putStore(empty)
+    const { code, stderr } = await runHere(empty, ['store', 'backup', '--to', folder, '--keep', '1'])
+    assert.equal(code, 0)
+    assert.match(stderr, /^No earlier backup was removed: gazeway-\d+T\d+Z has more transfers in its ledger/)
+    assert.equal(backupsIn(folder).length, 2)
+  })
+
   it('says that the disk is full, leaves no half of a backup, and the earlier ones', async (t) => {
     const place = await filledPlace()
     const folder = join(place.project, 'small')
@@ -162,6 +174,15 @@ describe('gazeway store restore', () => {
       [changed('flipped', flip), /gazeway\.db was changed after it was written/],
       [changed('without', (copy) => rmSync(join(copy, 'config.json'))), /config\.json is missing/],
       [changed('sums', (copy) => writeFileSync(join(copy, 'SHA256SUMS'), 'x\n')), /SHA256SUMS was changed/],
+      [
+        changed('empty', (copy) => writeFileSync(join(copy, 'SHA256SUMS'), '')),
+        /SHA256SUMS has no digest of gazeway\.db/,
+      ],
+      [changed('no-sums', (copy) => rmSync(join(copy, 'SHA256SUMS'))), /SHA256SUMS is missing/],
+      [
+        changed('added', (copy) => writeFileSync(join(copy, 'signing-key.json'), '{}')),
+        /no digest of signing-key\.json/,
+      ],
       [join(place.project, 'nothing'), /There is no backup at/],
       [join(place.project, 'README.md'), /not a SQLite database|is no store/],
     ]
@@ -188,6 +209,21 @@ describe('gazeway store restore', () => {
     assert.match(stderr, /Transfer .*: it or the transfer before it was changed/)
   })
 
+  it('restores a copied file with what its log holds', async () => {
+    const place = await filledPlace()
+    const store = await openStore(`sqlite:${join(place.data, 'gazeway.db')}`)
+    await put(store, 'in the log')
+    const copy = join(place.project, 'copied.db')
+    for (const end of ['', '-wal']) copyFileSync(join(place.data, `gazeway.db${end}`), copy + end)
+    await store.close()
+    setImmediate(collectGarbage)
+    const other = newPlace({ withoutStore: true })
+    const { code, stderr } = await runHere(other, ['store', 'restore', copy])
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.deepEqual(await keysIn(other), ['first', 'in the log'])
+    assert.equal(statSync(join(other.data, 'gazeway.db')).mode & 0o077, 0)
+  })
+
   it('restores on another machine with the settings and the signing key', async () => {
     const place = await filledPlace()
     for (const name of ['config.json', 'signing-key.json']) writeFileSync(join(place.data, name), '{}', { mode: 0o600 })
@@ -211,6 +247,8 @@ describe('a backup of PostgreSQL', () => {
     const [url, other] = [await server.databaseWithTables(), await server.databaseWithTables()]
     const source = await openStore(url)
     await put(source, 'on PostgreSQL')
+    const setting = { path: 'log.level', value: '"error"', updated_at: now().toISOString() }
+    await source.db.insertInto('settings').values(setting).execute()
     await source.close()
     const place = newPlace()
     const folder = mkdtempSync(join(place.project, 'postgres-'))
@@ -227,5 +265,8 @@ describe('a backup of PostgreSQL', () => {
     await target.close()
     assert.deepEqual(rows, [{ key: 'on PostgreSQL' }])
     assert.equal(existsSync(join(place.data, 'gazeway.db')), false)
+    const moved = await runHere(newPlace({ withoutStore: true }), ['store', 'restore', backup])
+    assert.equal(moved.code, 0)
+    assert.match(moved.stderr, /^Not in force, since a service on SQLite reads .* config\.json: log\.level\./)
   })
 })
