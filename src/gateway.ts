@@ -13,7 +13,7 @@ import { type Conversations, liveConversations } from './conversations/conversat
 import { type KeptResponses, liveKeptResponses } from './conversations/kept-responses.ts'
 import { GazewayError } from './errors.ts'
 import { type Escrows, liveEscrows } from './escrow/escrow.ts'
-import { type Erased, forgetCaller } from './forget/forget.ts'
+import { type Erased, forgetCaller, forgetSweep } from './forget/forget.ts'
 import { type LiveGaze, liveGaze } from './gaze/gaze.ts'
 import { type Idempotency, liveIdempotency } from './idempotency/idempotency.ts'
 import { createGroups, type Groups } from './identity/groups.ts'
@@ -217,6 +217,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
       taskRetention(store, now, () => config.current().config.tasks.retention_days),
       ...sweeps,
       ...Object.values(rooms).flatMap((room) => room.sweeps),
+      forgetSweep(store, now),
       spaceSweep(store),
     ],
     close: () => closeInTime(finish, calls),

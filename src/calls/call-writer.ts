@@ -73,7 +73,7 @@ async function withoutForgotten(
     const { content: _, ...record } = call.record
     const { client, client_version } = record
     const words = { ...NO_SESSION, client, client_version }
-    return { ...call, made: [], record: { ...record, ...words, error: null, address: null, tags: [] } }
+    return { ...call, record: { ...record, ...words, error: null, address: null, tags: [] } }
   })
 }
 

@@ -19,6 +19,7 @@ export async function forgetGaze(store: Store, callerId: string): Promise<number
     .selectFrom('gaze_sessions')
     .select('session_id')
     .where('caller_id', '=', callerId)
+    .where(sql<boolean>`(pruned < records or last_place is not null or sketch is not null)`)
     .orderBy('session_id')
     .execute()
   let records = 0

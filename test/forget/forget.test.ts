@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
+import { forgetSweep } from '../../src/forget/forget.ts'
 import { MemoryInput } from '../../src/memory/memory.ts'
 import { RECORD_TABLES } from '../../src/store/schema.ts'
 import { Claim, Completion, NewTask } from '../../src/tasks/tasks.ts'
@@ -80,7 +81,10 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
       await gateway.gaze.store({ records: gaze, session_id: `gaze_${id}` }, id)
       const task = NewTask.parse({ title: `Go to ${mark}`, description: value, reward_usd: 0 })
       await gateway.tasks.create(task, id)
-      const done = await gateway.tasks.create(NewTask.parse({ title: 'Neutral', reward_usd: 0 }), worker.id)
+      const done = await gateway.tasks.create(
+        NewTask.parse({ title: 'Neutral', reward_usd: 0, capabilities: ['go'] }),
+        worker.id,
+      )
       const claimer = await gateway.keys.find(id)
       assert.ok(claimer)
       await gateway.tasks.claim(done.id, Claim.parse({ agent: `${mark}-agent` }), claimer)
@@ -100,6 +104,13 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
         .insertInto('session_commits')
         .values({ ...commit, repository: mark, branch: mark })
         .execute()
+      const amounts = { charged_micros: 0, recorded_micros: 1, beyond_micros: 0, forgiven_micros: 0 }
+      await gateway.store.db
+        .insertInto('spending')
+        .values({ owner: `session:${id}:${mark}-session`, day: 'total', ...amounts })
+        .execute()
+      const file = { id: `file-${id}`, caller_id: id, upstream: 'default', at }
+      await gateway.store.db.insertInto('upstream_objects').values(file).execute()
       await gateway.calls.flush()
     }
 
@@ -115,11 +126,12 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
     }
 
     const month = () => new Date().toISOString().slice(0, 7)
-    // Without the head of the ledger: reservations that end by themselves move it.
     const money = async (caller_id?: string) => {
       const { gateway } = platform
       const statement = await gateway.wallet.periodStatement(month(), { caller_id })
-      return JSON.stringify(statement, (key, value) => (/^(ledger_head|issued_at|at)$/.test(key) ? undefined : value))
+      return JSON.stringify(statement, (key, value) =>
+        /^(envelope|issued_at|at|signature)$/.test(key) ? undefined : value,
+      )
     }
 
     it('erases its words everywhere, also those of a call under way, and keeps what proves money', async () => {
@@ -141,6 +153,8 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
         'conversation_turns',
         'idempotency_keys',
         'tasks',
+        'task_capabilities',
+        'spending',
         'reviews',
         'coding_sessions',
         'gaze_dwell',
@@ -196,6 +210,39 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
       assert.deepEqual(await gateway.escrows.verify(), [])
       const { results } = await gateway.sessions.search({ q: MARK, limit: 5 }, { all: true, userId: '' })
       assert.deepEqual(results, [])
+      const file = `file-${person.id}`
+      const owner = (await gateway.calls.ownersOf([file], other.id)).get(file)
+      assert.equal(owner?.isOwn, false, 'its files at the provider are nobody else’s')
+    })
+
+    it('erases what requests under way have stored afterwards, and a killed process had left', async () => {
+      const person = await newPerson('jakarta')
+      await platform.gateway.forget(person.id)
+      upstream.on('/chat/completions', json(200, completion('An answer about jakarta.')))
+      const value = 'The harbour of jakarta.'
+      await platform.gateway.memory.of(null, person.id).store(MemoryInput.parse({ key: 'jakarta', value }))
+      await platform.gateway.memory.of(person.id).store(MemoryInput.parse({ key: 'jakarta', value }))
+      const task = NewTask.parse({ title: 'Go to jakarta', reward_usd: 0 })
+      await platform.gateway.tasks.create(task, person.id)
+      assert.ok('memories' in (await holders('jakarta')))
+      await forgetSweep(platform.gateway.store, () => new Date()).batch(500)
+      assert.deepEqual(await holders('jakarta'), {})
+    })
+
+    it('keeps a result that a locked reward waits for, until it is paid or over', async () => {
+      const { gateway } = platform
+      const [payer, worker] = [await newPerson('narvik'), await newPerson('tromso')]
+      const { id } = await gateway.tasks.create(NewTask.parse({ title: 'Narvik', reward_usd: 1 }), payer.id)
+      const claimer = await gateway.keys.find(worker.id)
+      assert.ok(claimer)
+      await gateway.tasks.claim(id, Claim.parse({ agent: 'tromso' }), claimer)
+      await gateway.tasks.complete(id, Completion.parse({ agent: 'tromso', result: { change: 'tromso' } }), claimer)
+      await gateway.forget(worker.id)
+      assert.deepEqual(Object.keys(await holders('tromso')), ['tasks'])
+      assert.deepEqual((await gateway.tasks.get(id)).result, { change: 'tromso' })
+      const after = new Date(Date.now() + 2 * 86_400_000)
+      await forgetSweep(gateway.store, () => after).batch(500)
+      assert.deepEqual(await holders('tromso'), {})
     })
 
     it('changes no statement, and may be repeated', async () => {
@@ -209,6 +256,12 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
       assert.deepEqual(await forget(), {}, 'nothing is left')
       assert.deepEqual(await holders('svalbard'), {})
       await assert.rejects(platform.gateway.forget('key_nobody'), { code: 'not_found' })
+      await assert.rejects(platform.gateway.forget(''), { code: 'not_found' })
+      await assert.rejects(platform.gateway.forget('key_environment'), { code: 'conflict' })
+      const wallet = '0xABCDEF0000000000000000000000000000000001'
+      await assert.rejects(platform.gateway.forget(wallet), { code: 'not_found' })
+      await platform.gateway.wallet.deposit({ caller_id: wallet, amount_usd: 1, reference: wallet })
+      assert.deepEqual(await platform.gateway.forget(wallet), {}, 'a wallet in any case')
     })
   })
 }

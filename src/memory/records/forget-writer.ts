@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import { createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED } from './memory-expiry.ts'
@@ -6,6 +5,8 @@ import { sweepEndedSpaces } from './spaces.ts'
 
 /** Memories that a transaction deletes. */
 const AT_ONCE = 50
+/** Memories that are found at a time, beside all writers: nothing sorts them by their writer. */
+const FOUND = 5_000
 
 /**
  * Deletes the memories of a key with all versions: those of its own, and those that it wrote for others.
@@ -18,32 +19,60 @@ export async function forgetWriter(store: Store, keyId: string, now: string): Pr
   let deleted = 0
   for (let found = AT_ONCE; found > 0; deleted += found)
     found = await store.write((trx) => sweepEndedSpaces(trx, now, AT_ONCE))
-  for (let found = AT_ONCE; found > 0; deleted += found) found = await forgetWritten(store, keyId)
-  for (let found = AT_ONCE; found > 0; deleted += found) found = await forgetVersionsOf(store, keyId)
+  for (let found = FOUND; found > 0; deleted += found) found = await forgetWritten(store, keyId)
+  for (let found = FOUND; found > 0; deleted += found) found = await forgetVersionsOf(store, keyId)
   return deleted
 }
 
 /** Deletes memories that a key wrote, whoever owns them. @returns their number */
-const forgetWritten = (store: Store, keyId: string): Promise<number> =>
-  store.write(async (trx) => {
-    const rows = await trx
-      .selectFrom('memories')
-      .select(REMOVED)
-      .where('written_by', '=', keyId)
-      .orderBy('seq')
-      .limit(AT_ONCE)
-      .forUpdate()
-      .execute()
-    const changes = createCountChanges()
-    await deleteMemories(trx, rows, changes)
-    await changes.write(trx)
-    return rows.length
-  })
+async function forgetWritten(store: Store, keyId: string): Promise<number> {
+  const found = await store.reads
+    .selectFrom('memories')
+    .select('seq')
+    .where('written_by', '=', keyId)
+    .limit(FOUND)
+    .execute()
+  let deleted = 0
+  for (let at = 0; at < found.length; at += AT_ONCE)
+    deleted += await store.write(async (trx) => {
+      const rows = await trx
+        .selectFrom('memories')
+        .select(REMOVED)
+        .where(
+          'seq',
+          'in',
+          found.slice(at, at + AT_ONCE).map(({ seq }) => seq),
+        )
+        .where('written_by', '=', keyId)
+        .orderBy('seq')
+        .forUpdate()
+        .execute()
+      const changes = createCountChanges()
+      await deleteMemories(trx, rows, changes)
+      await changes.write(trx)
+      return rows.length
+    })
+  return deleted
+}
 
 /** Deletes earlier versions that a key wrote, of memories that others wrote last. @returns their number */
-const forgetVersionsOf = (store: Store, keyId: string): Promise<number> =>
-  store.write(async (trx) => {
-    const { numAffectedRows } = await sql`delete from memory_versions where (id, version) in
-      (select id, version from memory_versions where written_by = ${keyId} limit ${AT_ONCE})`.execute(trx)
-    return Number(numAffectedRows ?? 0)
-  })
+async function forgetVersionsOf(store: Store, keyId: string): Promise<number> {
+  const found = await store.reads
+    .selectFrom('memory_versions')
+    .select(['id', 'version'])
+    .where('written_by', '=', keyId)
+    .limit(FOUND)
+    .execute()
+  let deleted = 0
+  for (let at = 0; at < found.length; at += AT_ONCE)
+    deleted += await store.write(async (trx) => {
+      const { numDeletedRows } = await trx
+        .deleteFrom('memory_versions')
+        .where(({ eb, or }) =>
+          or(found.slice(at, at + AT_ONCE).map(({ id, version }) => eb.and({ id, version, written_by: keyId }))),
+        )
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    })
+  return deleted
+}
