@@ -274,6 +274,18 @@ describe('several connections to one file', () => {
     await store.close()
   })
 
+  it('open a store while another process writes to it', async (t) => {
+    const file = join(folder, 'written.db')
+    await storeWith(file, 1)
+    const other = driver.open(file)
+    t.after(() => other.close())
+    other.exec('begin immediate')
+    const store = await open(file)
+    assert.equal((await contents(store)).counted, 1)
+    other.exec('rollback')
+    await store.close()
+  })
+
   it('do not say that they answer when the file is gone', async () => {
     const home = mkdtempSync(join(folder, 'gone-'))
     const store = await open(join(home, 'store.db'))
