@@ -68,6 +68,8 @@ export interface CallContext {
   turnMetadata?: string | undefined
   /** True when the caller of this function charges for the call itself. */
   isPaid?: boolean | undefined
+  /** True for a call with settings that are not in force: it tells nothing of the health of an upstream. */
+  isTrial?: boolean | undefined
   /** Aborted when the client cancels or disconnects. When the service ends the call, the reason is an error. */
   signal?: AbortSignal | undefined
   /** W3C trace context of the request, as received. */

@@ -6,7 +6,7 @@ import { differingKeys } from './config-keys.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
 import { setDotted } from './dotted.ts'
 import { variableOf } from './environment.ts'
-import { addressOf, straySecrets, valuesFor, withoutForeignSecrets } from './layers.ts'
+import { addressOf, straySecrets, valuesAt, valuesFor, withoutForeignSecrets } from './layers.ts'
 import { nameOver } from './overrides.ts'
 import { REDACTED } from './redact.ts'
 
@@ -30,7 +30,9 @@ export function changedDocument(
     // The address in force is pinned: sent as displayed, it would not count as a change.
     if (named === getProperty(loaded.config, address)) setProperty(next, address, named)
   }
-  return withoutForeignSecrets(document, next, (key) => valuesFor(changes, key).some((value) => value !== REDACTED))
+  return withoutForeignSecrets(document, next, (key, entry) =>
+    valuesAt(changes, entry === undefined ? key : `${key}.${entry}`).some((value) => value !== REDACTED),
+  )
 }
 
 /**

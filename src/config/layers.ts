@@ -28,15 +28,20 @@ export function layOver(document: ConfigDocument, layer: Layer): ConfigDocument 
  * Removes from `next` the secrets of addresses that changed, so that a key is never sent to another server than its
  * own.
  *
- * @param isGiven tells whether a secret was given together with the new address
+ * @param isGiven tells whether a secret, or one entry of several, was given together with the new address
  */
 export function withoutForeignSecrets(
   before: ConfigDocument,
   next: ConfigDocument,
-  isGiven: (key: string) => boolean,
+  isGiven: (key: string, entry?: string) => boolean,
 ): ConfigDocument {
   const kept = structuredClone(next)
-  for (const secret of foreignSecrets(before, next)) if (!isGiven(secret)) deleteProperty(kept, secret)
+  for (const secret of foreignSecrets(before, next)) {
+    const value: unknown = getProperty(kept, secret)
+    const given = isObject(value) ? Object.entries(value).filter(([entry]) => isGiven(secret, entry)) : []
+    if (given.length > 0) setProperty(kept, secret, Object.fromEntries(given))
+    else if (isObject(value) || !isGiven(secret)) deleteProperty(kept, secret)
+  }
   return kept
 }
 
@@ -73,6 +78,14 @@ export const addressOf = (secret: string): string | undefined =>
 function addressAt(document: ConfigDocument, key: string): unknown {
   const address: unknown = getProperty(document, key) ?? getProperty(DEFAULTS, key)
   return typeof address === 'string' && address.endsWith('/') ? address.slice(0, -1) : address
+}
+
+/** Values that `changes` contains for `key` itself, dotted or inside a section. */
+export function valuesAt(changes: Readonly<Record<string, unknown>>, key: string): unknown[] {
+  return Object.entries(changes).flatMap(([name, value]) => {
+    if (name === key) return [value]
+    return key.startsWith(`${name}.`) && isObject(value) ? valuesAt(value, key.slice(name.length + 1)) : []
+  })
 }
 
 /** Values that `changes` contains for `key` and its entries, dotted or inside a section. */

@@ -5,15 +5,15 @@ import { presetOf } from '../providers/providers.ts'
 import { isObject } from '../text/json.ts'
 import type { Config, ConfigDocument } from './config-schema.ts'
 import type { Environment } from './environment.ts'
-import { valuesFor } from './layers.ts'
+import { valuesAt } from './layers.ts'
 import { REDACTED } from './redact.ts'
 import { credential } from './sections/setting-values.ts'
 
 /** An entry of `upstreams` in a document, without its defaults. */
 export type UpstreamEntry = NonNullable<ConfigDocument['upstreams']>[string]
 
-/** Secrets that belong to an upstream's address, and the ids of its keys. */
-const GIVEN = ['api_keys', 'key_ids', 'headers'] as const
+/** Fields that belong to an upstream's address, as its headers do. */
+const GIVEN = ['api_keys', 'key_ids'] as const
 
 /** Known provider or base URL of an upstream. Null when it names neither. */
 export function providerOf(name: string, { provider, base_url }: UpstreamEntry): string | null {
@@ -105,8 +105,13 @@ export function keepUpstreamSecrets(
       before.upstreams?.[name] !== undefined && addressOfUpstream(name, was) !== addressOfUpstream(name, entry)
     const shown = isMoved ? [] : (inForce.upstreams[name]?.api_keys ?? [])
     const kept = isMoved ? {} : was
-    if (isMoved)
-      for (const field of GIVEN) if (valuesFor(changes, `upstreams.${name}.${field}`).length === 0) delete entry[field]
+    const isSent = (field: string) => valuesAt(changes, `upstreams.${name}.${field}`).length > 0
+    if (isMoved) {
+      for (const field of GIVEN) if (!isSent(field)) delete entry[field]
+      const sent = Object.entries(entry.headers ?? {}).filter(([header]) => isSent(`headers.${header}`))
+      if (sent.length === 0) delete entry.headers
+      else entry.headers = Object.fromEntries(sent)
+    }
     const missing = () => nothingKept(name)
     if (Array.isArray(entry.api_keys))
       entry.api_keys = withKeptKeys(entry.api_keys, kept.api_keys ?? [], { shown, missing })

@@ -40,8 +40,8 @@ export interface LiveInference {
   /** State of the upstreams, for operators. */
   upstreamStates(): Promise<ShownUpstream[]>
   /**
-   * Runs work with the upstreams of settings that are not in force, which are closed after it. They share no health with
-   * those in force.
+   * Runs work with the upstreams of settings that are not in force, which are closed after it. They share no health and
+   * no facts with those in force. Its calls are marked as trials by their context.
    */
   withUpstreamsOf<T>(config: Config, work: (upstream: Upstream) => Promise<T>): Promise<T>
   /** Gives back what this process holds of the rate limits of keys. */
@@ -106,13 +106,12 @@ export function liveInference(
   })
   const watchCache = createCacheWatch((miss) => base.log.warn('A session lost its prompt cache.', { ...miss }))
   const late = createLateTerms(config.current().config.wallet.read_on_ms)
-  const create = ({ wallet, upstreams, pricing, order: _, ...settings }: UpstreamSettings, ownHealth = false) =>
+  const create = ({ wallet, upstreams, pricing, order: _, ...settings }: UpstreamSettings, isTrial = false) =>
     createUpstream({
       ...settings,
       prices: pricing,
       named: namedConfigs({ upstream: settings.config, upstreams }),
-      ...(!ownHealth && { healthOf }),
-      facts,
+      ...(!isTrial && { healthOf, facts }),
       calls,
       reasoning,
       countTokens,

@@ -21,6 +21,7 @@ describe('the upstreams on the platform', () => {
             provider: one.url,
             api_keys: ['key-of-one-number-1', 'key-of-one-number-2'],
             aliases: { quick: 'quick-1' },
+            headers: { 'x-team': 'secret-of-team-one' },
           },
           claude: { provider: claude.url, protocol: 'anthropic', api_keys: ['key-of-claude-1'], models: ['claude-*'] },
           groq: {},
@@ -174,8 +175,20 @@ describe('the upstreams on the platform', () => {
     assert.equal(tried.verdict, 'ok')
     assert.equal(one.received.at(-1)?.headers.authorization, 'Bearer key-of-one-number-1')
     claude.received.length = 0
-    await json('/api/upstreams/one/try', { changes: { 'upstreams.one.provider': claude.url } })
-    assert.ok(!JSON.stringify(claude.received).includes('key-of-one'), 'the key stays with its address')
+    for (const more of [{}, { 'upstreams.one.headers.x-new': 'new' }, { 'upstreams.one.headers.x-team.more': 'new' }])
+      await json('/api/upstreams/one/try', { changes: { 'upstreams.one.provider': claude.url, ...more } })
+    assert.equal(claude.received.filter(({ headers }) => headers['x-new'] === 'new').length, 2)
+    assert.doesNotMatch(JSON.stringify(claude.received), /key-of-one|team-one/, 'secrets stay with their address')
+  })
+
+  it('are tried without a change of their health', async () => {
+    await json('/api/upstreams/one/test', { model: 'quick' })
+    const before = (await states()).one
+    const changes = { 'upstreams.one.provider': 'http://127.0.0.1:9/v1' }
+    const tried = await json<TriedUpstream>('/api/upstreams/one/try', { changes, test: 'quick-1' })
+    assert.deepEqual([tried.verdict, tried.tested?.ok], ['fail', false])
+    const after = (await states()).one
+    assert.deepEqual([after?.reachable, after?.calls, after?.error_rate], [true, before?.calls, before?.error_rate])
   })
 
   it('change their order, in force at once, without a change of any', async () => {

@@ -144,6 +144,17 @@ describe('the live configuration', () => {
     assert.deepEqual(read(file).upstream, { provider: 'http://elsewhere.example/v1' })
     await live.set({ upstream: { provider: 'openai', api_key: 'sk-openai' } })
     assert.equal(live.current().config.upstream.api_key, 'sk-openai')
+    for (const headers of [
+      { 'upstream.headers': { 'x-team': '***', 'x-new': 'new' } },
+      { 'upstream.headers.x-new': 'new' },
+      { 'upstream.headers.x-team.more': 'new' },
+    ]) {
+      await live.set({ upstream: { provider: 'openai', headers: { 'x-team': 'blue' } } })
+      const { headers: kept = {} } = (
+        await live.preview({ 'upstream.provider': 'http://elsewhere.example/v1', ...headers })
+      ).config.upstream
+      assert.deepEqual([Object.keys(kept).length, Object.values(kept)], [1, ['new']])
+    }
   })
 
   it('sends keys from the environment only to the addresses of the start, after any change', async () => {

@@ -152,6 +152,17 @@ describe('upstreams and routes', () => {
     assert.deepEqual(withKey.upstreams?.mine?.api_keys, KEYS, 'but with the address they can be sent anew')
   })
 
+  it('keep no header of the last address beside those that come with a new one', () => {
+    const document = { upstreams: MINE }
+    for (const header of ['x-new', 'x-team.more']) {
+      const changes = {
+        'upstreams.mine.base_url': 'http://evil.example/v1',
+        [`upstreams.mine.headers.${header}`]: 'new',
+      }
+      assert.deepEqual(set(document, changes).upstreams?.mine?.headers, { [header]: 'new' })
+    }
+  })
+
   describe('with keys in the environment', () => {
     const request = {
       env: { GAZEWAY_UPSTREAM_MINE_API_KEYS: 'env-key-number-1, env-key-number-2', GROQ_API_KEY: 'groq-key-number-1' },

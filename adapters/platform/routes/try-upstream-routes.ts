@@ -66,7 +66,7 @@ export const tryUpstreamRoutes = (gateway: Gateway, stopping: AbortSignal): Rout
       return gateway.withUpstreamsOf(config, async (upstream) => {
         const of = upstream.routing.upstreams.find(({ provider }) => provider.id === name)
         if (!of) throw new GazewayError('validation_failed', `upstreams.${name}: it needs a provider or a base_url.`)
-        const context = callContext(c, callerOf(c).id, stopping)
+        const context = { ...callContext(c, callerOf(c).id, stopping), isTrial: true }
         const { checkUpstream, reason } = await loadChecks()
         const found = await checkUpstream({ upstream, loaded: { ...next, config } }, of).then(
           (said) => ({ verdict: typeof said === 'string' ? ('ok' as const) : ('warn' as const), text: said }),

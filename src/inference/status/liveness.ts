@@ -69,8 +69,8 @@ export function createLiveness(deps: {
     Object.assign(knownOf(provider), { alive, at: elapsedMs() })
   }
 
-  calls.listen(({ status, http_status, upstream, price_from }) => {
-    if (isClientPaid(price_from)) return
+  calls.listen(({ status, http_status, upstream, price_from }, context) => {
+    if (context?.isTrial || isClientPaid(price_from)) return
     const { counts } = CALL_STATUSES[status]
     // Without a status, it was unreachable or timed out.
     const isDead = counts === 'error' && http_status === null

@@ -29,8 +29,8 @@ interface Ended extends Pick<CallRecord, 'latency_ms'> {
 export function watchRecentCalls(calls: Pick<Calls, 'listen'>): (upstream: string) => RecentCalls {
   const kept = new Map<string, Ended[]>()
 
-  calls.listen(({ upstream, status, latency_ms, price_from }) => {
-    if (isClientPaid(price_from)) return
+  calls.listen(({ upstream, status, latency_ms, price_from }, context) => {
+    if (context?.isTrial || isClientPaid(price_from)) return
     const { counts } = CALL_STATUSES[status]
     if (counts !== 'answer' && counts !== 'error') return
     const last = kept.get(upstream)
