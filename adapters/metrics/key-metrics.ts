@@ -6,7 +6,7 @@ import { cached } from './cached.ts'
 import { type CallLabels, OTHER } from './call-labels.ts'
 import type { Meters } from './meters.ts'
 
-/** Keys with series of their own: the first ones that call. */
+/** Keys with series of their own: the first ones that call. Wallets have none: anybody can pay from any number of them. */
 const LABELLED = 200
 /** Label of calls without a key: of the tools of this machine. */
 const NONE = 'none'
@@ -54,7 +54,7 @@ export function keyMetrics(meters: Meters, labels: CallLabels, store: Pick<Store
     }
   }
 
-  const isLabelled = (caller: string): boolean => caller === NONE || known.size < LABELLED
+  const isLabelled = (caller: string): boolean => caller === NONE || (known.size < LABELLED && !caller.startsWith('0x'))
 
   function made(caller: string): (upstream: string) => Pending {
     if (caller !== NONE && caller !== OTHER) known.add(caller)

@@ -8,6 +8,7 @@ import { type Micros, toMicros, toUsd } from '../../src/text/money.ts'
 import { spentAndOwed } from '../../src/wallet/budget/open-debts.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
 import { inTime } from '../../src/wire/in-time.ts'
+import { sharedRun } from '../../src/wire/repeat.ts'
 import type { Meters, Reading } from './meters.ts'
 
 /** Time limit of the store for a scrape, in milliseconds. */
@@ -22,15 +23,14 @@ type Figures = Awaited<ReturnType<typeof readFigures>>
 
 /**
  * Creates the gauges that are read from the store. A scrape reads them together, once. Where the store does not answer
- * in time, they are absent, and `gazeway_store_up` is 0.
+ * in time, they are absent, and `gazeway_store_up` is 0. Scrapes of a slow store wait for the same reading, so that they
+ * never take more than its connections.
  */
 export function storeGauges(meters: Meters, gateway: Gateway): void {
+  const readings = sharedRun(() => readFigures(gateway).catch(() => null))
   let reading: Promise<Figures | null> | null = null
   function figures(): Promise<Figures | null> {
-    reading ??= inTime(
-      READ_MS,
-      readFigures(gateway).catch(() => null),
-    ).then((read) => {
+    reading ??= inTime(READ_MS, readings()).then((read) => {
       setTimeout(() => {
         reading = null
       }, KEPT_MS).unref()

@@ -59,6 +59,10 @@ describe('the metrics of both ports', () => {
       ['other', 9_999],
       ['scanner', 1],
     ])
+    const { record: late } = await running.gateway.keys.create({ name: 'late', scopes: ['inference'] })
+    running.gateway.calls.record({ ...record, call_id: 'call_late', caller_id: late.id } as CallRecord)
+    const after = (await scraped(running.gatewayUrl, asAdmin)).filter(({ name }) => name === 'gazeway_key_calls_total')
+    assert.equal(after.find(({ labels }) => labels.key === 'late')?.value, 1, 'wallets take no place of a key')
   })
 
   it('are the same on both, with the routes of the platform by their templates', async () => {

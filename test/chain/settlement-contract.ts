@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { encodeAbiParameters, keccak256, toHex } from 'viem'
 import { checkChains } from '../../src/chain/check-chains.ts'
 import { createSigner } from '../../src/chain/signer.ts'
+import { waitingSettlements } from '../../src/chain/waiting-settlements.ts'
 import type { Store } from '../../src/store/store.ts'
 import { until } from '../doubles/until.ts'
 import { type Anvil, KEYS, startAnvil } from './anvil.ts'
@@ -92,8 +93,10 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       await mine()
       await rounds()
       assert.equal(chain.confirmed.length, 0)
+      assert.equal((await waitingSettlements(store, new Date())).length, 1)
       await mine()
       await chain.until('esc_1', ({ status }) => status === 'confirmed')
+      assert.deepEqual(await waitingSettlements(store, new Date()), { length: 0, oldestMs: 0 })
     })
 
     it('replaces a transaction that is stuck, by one with the same number and a higher fee', async () => {
