@@ -49,7 +49,8 @@ export function openMetricExport(options: {
       ],
     })
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const reply = await networkFetch(address, { method: 'POST', headers, body, signal })
+    // Another address is not to get the headers of this one.
+    const reply = await networkFetch(address, { method: 'POST', headers, body, signal, redirect: 'manual' })
     await reply.body?.cancel()
     if (!reply.ok) throw new Error(`The collector answered ${reply.status}.`)
   }

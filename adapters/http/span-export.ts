@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import {
+  type Attributes,
   type Context,
   DiagLogLevel,
   diag,
@@ -22,6 +23,7 @@ import { agentThrough } from '../../src/wire/through-proxy.ts'
 import { readTraceparent } from '../../src/wire/trace-context.ts'
 import type { OnRequest } from '../metrics/request-metrics.ts'
 import { type CallSpan, callDescriber } from './call-span.ts'
+import { holdContents } from './held-contents.ts'
 import { serverSpan } from './server-spans.ts'
 
 /** Sends spans to a collector in batches, by OTLP over HTTP with JSON. */
@@ -52,9 +54,10 @@ export function openSpanExport(options: {
     { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
+  const { held, exporter } = holdContents(new OTLPTraceExporter({ url, ...proxiedAgent(url) }))
   const tracerProvider = new NodeTracerProvider({
     resource: ownResource(),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, ...proxiedAgent(url) }))],
+    spanProcessors: [new BatchSpanProcessor(exporter)],
   })
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
   // By name, because a call may outlast its upstream.
@@ -75,9 +78,18 @@ export function openSpanExport(options: {
   }
   learn()
 
+  /** Describes a call, without its contents where too much waits for the collector. */
+  function describeHeld(record: CallRecord): { span: CallSpan; characters: number } {
+    const span = describe(record)
+    const characters = record.content === undefined ? 0 : charactersOf(span.attributes)
+    if (held.fits(characters)) return { span, characters }
+    return { span: describe({ ...record, content: undefined }), characters: 0 }
+  }
+
   return {
     add(record, context) {
-      const { name, kind, attributes, message } = describe(record)
+      const { span: described, characters } = describeHeld(record)
+      const { name, kind, attributes, message } = described
       // A failed call and its fallback have the same context.
       const replaced = record.fallback_from !== null && context ? failed.get(context) : undefined
       const span = tracer.startSpan(
@@ -89,6 +101,7 @@ export function openSpanExport(options: {
         span.setStatus({ code: SpanStatusCode.ERROR, ...(message === null ? {} : { message }) })
         if (context) failed.set(context, span.spanContext())
       }
+      if (span.isRecording()) held.note(span.spanContext().spanId, characters)
       span.end(new Date(Date.parse(record.at) + record.latency_ms))
     },
     serve(route, incoming, outgoing) {
@@ -105,6 +118,9 @@ export function openSpanExport(options: {
     },
   }
 }
+
+const charactersOf = (attributes: Attributes): number =>
+  Object.values(attributes).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
 /** Describes this process, with what `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say. */
 export const ownResource = () =>

@@ -323,6 +323,23 @@ describe('the spans of upstream calls', () => {
     assert.ok(found('nodejs_eventloop_lag_p99_seconds').gauge)
   })
 
+  it('have no metrics sent on to an address that the collector names', async (t) => {
+    const moved = createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(307, { location: `${collector.url}/v1/metrics` }).end())
+    }).listen(0, '127.0.0.1')
+    t.after(() => moved.close().closeAllConnections())
+    await once(moved, 'listening')
+    const { port } = moved.address() as AddressInfo
+    process.env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT = `http://127.0.0.1:${port}/v1/metrics`
+    try {
+      await spansOf(async () => {})
+    } finally {
+      delete process.env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT
+    }
+    assert.ok(!collector.requests.some(({ path }) => path === '/v1/metrics'))
+    assert.match(running?.logged.join('') ?? '', /The collector answered 307/)
+  })
+
   it('would be refused by that collector in another form', () => {
     const point = { attributes: [], timeUnixNano: '1', asDouble: 1 }
     const body = (metric: object) => ({
