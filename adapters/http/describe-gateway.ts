@@ -106,13 +106,8 @@ const HEALTH = endpoint('GET /health', 'Health', {
   reply: z.looseObject({ status: z.enum(['ok', 'degraded']), version: z.string(), uptime_seconds: z.int() }),
 })
 
-/**
- * Describes the gateway by its endpoints.
- *
- * @param shared routes that it shares with the platform
- * @param server its address; `/` on the gateway itself
- */
-export const describeGateway = (shared: readonly Route[], server: string): OpenApi =>
+/** Describes the gateway by its endpoints. @param shared routes that it shares with the platform */
+export const describeGateway = (shared: readonly Route[]): OpenApi =>
   openApi(
     [
       ...MODEL_CALLS,
@@ -126,7 +121,6 @@ export const describeGateway = (shared: readonly Route[], server: string): OpenA
       description: 'Models in the formats of OpenAI, Anthropic and Google, and the memory of the tools.',
       tags: TAGS,
       examples: {},
-      server,
     },
   )
 

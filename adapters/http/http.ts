@@ -3,6 +3,7 @@ import type { Gateway } from '../../src/gateway.ts'
 import type { Passes } from '../../src/identity/passes.ts'
 import { lazily } from '../../src/lazily.ts'
 import { openMetrics } from '../metrics/metrics.ts'
+import type { OpenApi } from '../platform/openapi.ts'
 import { registerRoutes } from '../platform/register.ts'
 import { codingSessionRoutes } from '../platform/routes/coding-sessions-routes.ts'
 import { arrivalOf } from '../web/arrival.ts'
@@ -79,9 +80,10 @@ export async function serveHttp(
   memoryRoutes(app, gateway)
   const shared = codingSessionRoutes(gateway)
   registerRoutes(app, { gateway, routes: shared, limit: null })
+  let described: OpenApi | undefined
   app.get('/openapi.json', async (c) => {
-    const { describeGateway } = await loadDescription()
-    return c.json(describeGateway(shared, '/'))
+    described ??= (await loadDescription()).describeGateway(shared)
+    return c.json(described)
   })
   refuseOtherMethods(app)
 

@@ -31,7 +31,6 @@ export async function describePlatform(routes: readonly GroupedRoute[]): Promise
     description: 'Metered model calls, and services for agents and their frontends.',
     tags: TAGS,
     examples: examples as Readonly<Record<string, Example>>,
-    server: '/',
     others: passages(),
   })
 }

@@ -68,8 +68,6 @@ export interface Described {
   tags: Readonly<Record<string, string>>
   /** Examples by operation. */
   examples: Readonly<Record<string, Example>>
-  /** Address of the service; `/` for that of the description. */
-  server: string
   /** Operations that are no routes, by path and method. */
   others?: OpenApi['paths']
 }
@@ -137,7 +135,7 @@ export function openApi(routes: readonly DescribedRoute[], about: Described): Op
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'Gazeway', url: 'https://github.com/gazeway/gazeway' },
     },
-    servers: [{ url: about.server }],
+    servers: [{ url: '/' }],
     tags: [...tags].map((name) => ({ name, description: about.tags[name] ?? name })),
     paths,
     components: {

@@ -13,6 +13,7 @@ const MEASURED: Readonly<Record<string, number>> = {
   latency_ms: 240,
   first_token_ms: 90,
   uptime_seconds: 3600,
+  created: THEN / 1000,
 }
 
 /**
@@ -41,7 +42,7 @@ export function exampleOf({ url, gatewayUrl }: RunningPlatform) {
       .replaceAll(/gzt_[\w-]{43}/g, `gzt_${'x'.repeat(43)}`)
       .replaceAll(/SHA256:[\w+/]{43}/g, `SHA256:${'x'.repeat(43)}`)
       .replaceAll(/(?<![\w/])[A-Za-z0-9+/]{64,}={0,2}/g, (base64) => (/^[0-9a-f]{64}$/.test(base64) ? base64 : BASE64))
-      .replaceAll(/[^\s"]*\/gazeway-[\w-]+(?:\/project)?/g, '/home/ann/shop')
+      .replaceAll(/[^\s"]*\/gazeway-(?!keys\b)[\w-]+(?:\/project)?/g, '/home/ann/shop')
       .replaceAll(/\b[a-z]{2,5}_[0-9a-f]{32}\b/g, (id) => stable(id, id.slice(0, id.indexOf('_') + 1)))
       .replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, (hex) => stable(hex, '0x'))
       .replaceAll(/(?<![\w-])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![\w-])/g, (hex) => stable(hex, ''))

@@ -27,18 +27,20 @@ export function docsRoutes(
   }: { routes: readonly GroupedRoute[]; shared: readonly Route[]; agentGateway: AgentGatewayTarget },
 ): void {
   let known: Promise<OpenApi> | undefined
+  let ofGateway: OpenApi | undefined
   app.get(DESCRIPTIONS.platform, async (c) => {
     known ??= describePlatform(routes)
     return c.json(await known)
   })
   app.get(DESCRIPTIONS.gateway, async (c) => {
     const { describeGateway } = await loadGateway()
-    if (agentGateway.isOwn)
-      return c.json(describeGateway(shared, besides(reachedAt(c.env.incoming.headers), agentGateway)))
-    const described = describeGateway(shared, '/')
+    ofGateway ??= describeGateway(shared)
+    const { info } = ofGateway
     return c.json({
-      ...described,
-      info: { ...described.info, description: `${described.info.description} ${ELSEWHERE}` },
+      ...ofGateway,
+      ...(agentGateway.isOwn
+        ? { servers: [{ url: besides(reachedAt(c.env.incoming.headers), agentGateway) }] }
+        : { info: { ...info, description: `${info.description} ${ELSEWHERE}` } }),
     })
   })
 }
