@@ -1,24 +1,34 @@
 import { readFile, realpath } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { type Checkout, gitBytes } from '../context/git-command.ts'
 import { GazewayError } from '../errors.ts'
-import { readBlobs, resolveCommit } from './checkout.ts'
+import { askGit, readBlobs, resolveCommit } from './checkout.ts'
 import { type Policy, readPolicy } from './policy.ts'
 
 /**
  * Opens the policy for a range. One of the repository, and the files that it names, are read as they were at the base: a
- * change never judges itself. A policy that the base does not have is read from the disk.
+ * change never judges itself. A policy that the base does not have is read from the disk, unless a link leads to it: a
+ * change can move the link.
  *
  * @param path of the policy, absolute or from the working directory
- * @throws GazewayError `not_found` for a missing file, `validation_failed` for one that is no policy
+ * @throws GazewayError `not_found` for a missing file, `validation_failed` for one that is no policy or behind a link
  */
 export async function openPolicy(checkout: Checkout, base: string, path: string): Promise<Policy> {
   const file = resolve(path)
   const { commit } = await resolveCommit(checkout, base)
-  const inBase = await atCommit(checkout, commit, file)
-  if (inBase === null) return readPolicyFile(file, path)
+  const place = await placeIn(checkout, file)
+  const inBase = place && (await atCommit(checkout, commit, place.path))
+  if (place === null || inBase === null) {
+    if (place && (place.isLinked || (await hasLink(checkout, commit, place.path))))
+      throw new GazewayError(
+        'validation_failed',
+        `${path}: a link leads to it, which the change can move; name the file itself.`,
+      )
+    return readPolicyFile(file, path)
+  }
   return readPolicy(inBase, path, async (name) => {
-    const text = await atCommit(checkout, commit, resolve(dirname(file), name))
+    const beside = await placeIn(checkout, resolve(dirname(file), name))
+    const text = beside && (await atCommit(checkout, commit, beside.path))
     if (text === null) throw new GazewayError('not_found', `${name}, which ${path} names, is not in ${base}.`)
     return text
   })
@@ -34,17 +44,48 @@ export async function readPolicyFile(file: string, name: string): Promise<Policy
   return readPolicy(await onDisk(file), name, (beside) => onDisk(resolve(dirname(file), beside)))
 }
 
-/** Reads a file of the repository at a commit. Null for another file, and where the commit has none. */
-async function atCommit(checkout: Checkout, commit: string, file: string): Promise<string | null> {
+/** A file of the repository, by its path from the top with slashes. */
+interface Place {
+  path: string
+  /** True where a link outside of the repository leads to it. */
+  isLinked: boolean
+}
+
+/** Finds a file's place in the repository by its name: links in it belong to a change. Null for another file. */
+async function placeIn({ top }: Checkout, file: string): Promise<Place | null> {
+  const path = pathBelow(top, file)
+  if (path !== null) return { path, isLinked: false }
   const folder = await realpath(dirname(file)).catch(() => dirname(file))
-  const inside = relative(checkout.top, join(folder, file.slice(dirname(file).length + 1)))
-  if (inside === '' || isAbsolute(inside) || inside.split(sep)[0] === '..') return null
-  const name = `${commit}:${inside.replaceAll(sep, '/')}`
+  const real = pathBelow(top, join(folder, basename(file)))
+  return real === null ? null : { path: real, isLinked: true }
+}
+
+function pathBelow(top: string, file: string): string | null {
+  const path = relative(top, file)
+  if (path === '' || isAbsolute(path) || path.split(sep)[0] === '..') return null
+  return path.replaceAll(sep, '/')
+}
+
+/** Reads a file at a commit. Null where the commit has none. */
+async function atCommit(checkout: Checkout, commit: string, path: string): Promise<string | null> {
+  const name = `${commit}:${path}`
   const { output, failure } = await gitBytes(checkout, ['rev-parse', '--verify', '--quiet', '--end-of-options', name])
   if (failure !== null) return null
   const oid = output.toString('latin1').trim()
   const content = (await readBlobs(checkout, [oid])).get(oid)
   return content == null ? null : Buffer.from(content, 'latin1').toString()
+}
+
+/** Tells whether a folder on the way to a file is a link, or another file, at a commit. */
+async function hasLink(checkout: Checkout, commit: string, path: string): Promise<boolean> {
+  const folders = path.split('/').slice(0, -1)
+  if (folders.length === 0) return false
+  const ways = folders.map((_, index) => folders.slice(0, index + 1).join('/'))
+  const entries = await askGit(checkout, ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--', ...ways])
+  return entries
+    .toString('latin1')
+    .split('\0')
+    .some((entry) => entry !== '' && !entry.startsWith('040000 '))
 }
 
 async function onDisk(file: string): Promise<string> {
