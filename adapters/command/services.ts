@@ -138,7 +138,7 @@ async function leaveBalancers(
   log: Log,
 ): Promise<void> {
   readiness.drain()
-  log.info('Draining: not ready for new clients.', { unready_ms: readiness.isWatched() ? unready_ms : 0, drain_ms })
+  log.info('Draining.', { unready_ms: readiness.isWatched() ? unready_ms : 0, drain_ms })
   if (readiness.isWatched() && unready_ms > 0) {
     say(`Stopping; not ready for new clients, and serving for ${unready_ms / 1000} s.`)
     await pause(unready_ms)

@@ -15,7 +15,8 @@ const { GAZEWAY_WRITE_PICTURES: WRITE } = process.env
 const lasting = (lines: readonly string[]) =>
   lines.map((line) =>
     line
-      .replace(/\b[0-9a-f]{7,}\b|[\d.,:]+/g, '…')
+      .replace(/\b[0-9a-f]{7,}\b/g, '…')
+      .replace(/[\d.,:]+/g, '…')
       .replace(/\s+/g, ' ')
       .trim(),
   )

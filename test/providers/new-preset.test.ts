@@ -11,7 +11,7 @@ import type { Preset } from '../../src/providers/preset.ts'
 import type { startInstance } from '../config/instance.ts'
 
 const TREE = ['adapters', 'bench', 'docs', 'plugin', 'scripts', 'src', 'test', 'tools', 'package.json', 'tsconfig.json']
-const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'Dockerfile', 'deploy']
+const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE', 'Dockerfile', 'deploy']
 const MANIFESTS = ['mcp.example.json', 'server.json']
 
 const example: Preset = {
