@@ -11,7 +11,7 @@ const LABELLED = 200
 /** Label of calls without a key: of the tools of this machine. */
 const NONE = 'none'
 
-/** What is not yet counted of the calls of one key to one upstream. */
+/** Calls and cost of one key at one upstream since the last scrape. */
 interface Pending {
   upstream: string
   calls: Record<CallStatus, number>

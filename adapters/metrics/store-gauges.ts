@@ -140,7 +140,7 @@ async function readFigures(gateway: Gateway) {
   )
   const names = new Set<string>()
   const burning = items.map((burn) => {
-    // Two keys of one name are told apart by id.
+    // Keys that share a name are shown with their ids.
     const label = names.has(`${burn.kind} ${burn.name}`) ? `${burn.name} (${burn.id})` : burn.name
     names.add(`${burn.kind} ${burn.name}`)
     return { ...burn, label }

@@ -3,7 +3,7 @@ import { type Hunk, hunkDigest, type Part, type Row } from './part.ts'
 
 /** Unchanged lines between the file's last hunk and the canary: as many as keep hunks apart. */
 const GAP = 7
-/** Lines of other hunks that a canary is made of, so that it looks like code to whoever does not read it. */
+/** Lines of other hunks that make a canary: it looks like code at a glance. */
 const BORROWED = 6
 
 /** The line that tells a reader. Nobody is asked to know the repository. */

@@ -24,7 +24,7 @@ export async function forgetWriter(store: Store, keyId: string, now: string): Pr
   return deleted
 }
 
-/** Deletes memories that a key wrote, whoever owns them. @returns their number */
+/** Deletes the memories that a key wrote, also those that others own. @returns their number */
 async function forgetWritten(store: Store, keyId: string): Promise<number> {
   const found = await store.reads
     .selectFrom('memories')
