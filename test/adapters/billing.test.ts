@@ -248,6 +248,8 @@ describe('a key', () => {
     assert.ok((receipt?.billing.total_usd ?? 1) < 0.026, `${receipt?.billing.total_usd}`)
   })
 
+  /** Cost of the words in 64 KiB of the shortest events below, in micro-dollars. */
+  const ONE_READ = Math.ceil((64 * 1024) / 49) * 2 * 3
   const LONG = Array.from({ length: 10_000 }, (_, i) => ` word${i % 977}`)
   const finished = { type: 'response.completed', response: { status: 'completed', output: [], usage: null } }
   /** A long answer, all at once: as a stream, or as a whole reply to a request for a stream. */
@@ -277,14 +279,17 @@ describe('a key', () => {
             return micros > 0
           })
           const said = text.startsWith('{') ? text : textOf(Buffer.from(text))
-          return { text, words: said.split('word').length - 1, micros }
+          const paid = billing === 'cost' ? ((await receiptsOf(id))[0]?.billing.total_usd ?? 0) : 0
+          return { text, words: said.split('word').length - 1, micros, paid }
         }
         const poor = await ask(0.03)
         assert.ok(poor.text.includes('budget_reached'), poor.text.slice(-300))
         // 3 micro-dollars a token, and at least one token a word.
-        // A whole answer was generated, and is billed by its provider, although its client does not get it.
-        const most = name.includes('whole') ? 62_000 : 30_000
+        // What was generated is billed by its provider, although the client does not get it: all of a whole answer, and
+        // the part of a stream that was read when it was cut off. A charged key pays no more than its credit.
+        const most = 30_000 + (name.includes('whole') ? 32_000 : ONE_READ)
         assert.ok(poor.words * 3 <= poor.micros && poor.micros <= most, `${poor.words} words for ${poor.micros}`)
+        assert.ok(poor.paid <= 0.03, `${poor.paid} paid`)
         const rich = await ask(1)
         assert.ok(!rich.text.includes('budget_reached'), rich.text.slice(-300))
         assert.ok(rich.words >= LONG.length && rich.words * 3 <= rich.micros, `${rich.words} words for ${rich.micros}`)
