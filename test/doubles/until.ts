@@ -8,10 +8,12 @@ interface Waiting {
 
 // Some tests mock the timers.
 const { setTimeout: realTimeout } = globalThis
-const INTERVAL_MS = 5
+/** Shortest and longest time between two checks, in milliseconds. */
+const [SHORTEST_MS, LONGEST_MS] = [5, 50]
 
 /**
- * Waits until a condition holds that an event out of the test's reach brings about. Checks it every 5 ms.
+ * Waits until a condition holds that an event out of the test's reach brings about. The longer it has waited, the less often
+ * it checks: a check may ask a server.
  *
  * @returns the condition's value
  * @throws Error "Waited 10 s for …" when it does not hold in time
@@ -20,14 +22,15 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   { what, seconds = 10 }: Waiting = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const deadline = performance.now() + seconds * 1000
+  const began = performance.now()
   for (;;) {
     const value = await condition()
     if (value) return value as Exclude<T, false | null | undefined>
-    if (performance.now() > deadline) {
+    const waited = performance.now() - began
+    if (waited > seconds * 1000) {
       const subject = typeof what === 'function' ? what() : (what ?? String(condition).replace(/\s+/g, ' '))
       throw new Error(`Waited ${seconds} s for ${subject}`)
     }
-    await new Promise((resolve) => realTimeout(resolve, INTERVAL_MS))
+    await new Promise((resolve) => realTimeout(resolve, Math.min(SHORTEST_MS + waited / 20, LONGEST_MS)))
   }
 }

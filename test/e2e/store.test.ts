@@ -70,7 +70,8 @@ describe('the data folder', () => {
     await server.call('gateway_store_gaze_data', { records })
     const kept = async () => (await server.call('gateway_retrieve_gaze_data')).structuredContent.total
     assert.equal(await kept(), 3)
-    await until(async () => (await kept()) === 0)
+    // The first sweep comes 10 s after the first call.
+    await until(async () => (await kept()) === 0, { seconds: 30 })
     await server.client.close()
     assert.equal(server.stderr(), '')
   })
