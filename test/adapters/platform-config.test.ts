@@ -108,6 +108,11 @@ describe('the configuration over REST', () => {
     }
     assert.deepEqual(instance.file(), before)
     assert.equal((await instance.set([1])).status, 422)
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`upstream.aliases.m${n}`, 'n']))
+    const tooMany = await instance.set(many)
+    assert.deepEqual([tooMany.status, faultOf(tooMany).code], [422, 'validation_failed'])
+    assert.match(faultOf(tooMany).message, /Send at most 1000 changes at once/)
+    assert.deepEqual(instance.file(), before)
 
     const reset = await instance.set({ 'gaze.min_score': null, http: null }, { method: 'PATCH' })
     assert.deepEqual(reset.body.changed, ['http.header_timeout_ms', 'gaze.min_score'])

@@ -13,9 +13,14 @@ import { CAPABILITIES } from '../capabilities.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { refuseLockOut } from '../lock-out.ts'
 
+/** Maximum number of changes in one request: each is checked against the whole configuration. */
+const MAX_CHANGES = 1000
+
 /** Changes by dotted key. */
 export const Changes = z
   .record(z.string().min(1).max(500), z.unknown())
+  .refine((changes) => Object.keys(changes).length <= MAX_CHANGES, `Send at most ${MAX_CHANGES} changes at once`)
+  .meta({ maxProperties: MAX_CHANGES })
   .describe('Dotted key → value, such as {"upstream.models.chat": "llm-3-fast"}; null resets to the default')
 
 const InForce = z.record(z.string(), z.object({ path: z.string(), value: z.unknown() }))
