@@ -25,6 +25,7 @@ export const LONGEST_TESTS = [
   'test/contract/sqlite.test.ts',
   'test/wallet/postgres.test.ts',
   'test/console/connections.test.ts',
+  'test/e2e/agent-sessions.test.ts',
   'test/e2e/session.test.ts',
   'test/e2e/store-copy.test.ts',
   'test/payments/evm.test.ts',

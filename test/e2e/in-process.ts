@@ -33,11 +33,13 @@ export function runHere(place: Place, args: readonly string[], env: Record<strin
 }
 
 async function runNow(place: Place, args: readonly string[], env: Record<string, string>) {
-  const before = { env: { ...process.env }, argv: process.argv, folder: process.cwd() }
+  const before = { env: { ...process.env }, argv: process.argv, folder: process.cwd(), exitCode: process.exitCode }
   const taken = { stdout: '', stderr: '' }
   replaceEnv({ ...place.env, ...env })
   process.argv = [process.execPath, CLI, ...args]
   process.chdir(place.project)
+  // A case that failed before has set one.
+  process.exitCode = undefined
   try {
     await output.run(taken, () => runCommandLine(args))
     return { code: Number(process.exitCode ?? 0), ...taken }
@@ -45,7 +47,7 @@ async function runNow(place: Place, args: readonly string[], env: Record<string,
     replaceEnv(before.env)
     process.argv = before.argv
     process.chdir(before.folder)
-    process.exitCode = undefined
+    process.exitCode = before.exitCode
   }
 }
 
