@@ -22,29 +22,31 @@ const SCHEMA = { type: 'object' as const, properties: { parcel: { type: 'string'
 const NAME = 'parcel_status'
 const MOST_STEPS = 6
 
-/** The official SDK for Messages: its user brings every block back. */
-const anthropic: TwoQuestions = async ({ url, key }, how) => {
-  const client = new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 })
-  const tools = [{ name: NAME, input_schema: SCHEMA }]
-  const messages: Anthropic.MessageParam[] = []
-  let last = ''
-  for (const question of QUESTIONS) {
-    messages.push({ role: 'user', content: question })
-    for (let step = 0; step < MOST_STEPS; step++) {
-      const thinking = { type: 'enabled' as const, budget_tokens: 2000 }
-      const asked = { model: MODEL, max_tokens: 4000, thinking, tools, messages }
-      const answer =
-        how === 'whole' ? await client.messages.create(asked) : await client.messages.stream(asked).finalMessage()
-      messages.push({ role: 'assistant', content: answer.content })
-      const uses = answer.content.flatMap((block) => (block.type === 'tool_use' ? [block] : []))
-      last = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('')
-      if (uses.length === 0) break
-      const results = uses.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: RESULT }))
-      messages.push({ role: 'user', content: results })
+/** The official SDK for Messages: its user brings every block back, or those that `brings` selects. */
+const messagesOf =
+  (brings: (type: string) => boolean): TwoQuestions =>
+  async ({ url, key }, how) => {
+    const client = new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 })
+    const tools = [{ name: NAME, input_schema: SCHEMA }]
+    const messages: Anthropic.MessageParam[] = []
+    let last = ''
+    for (const question of QUESTIONS) {
+      messages.push({ role: 'user', content: question })
+      for (let step = 0; step < MOST_STEPS; step++) {
+        const thinking = { type: 'enabled' as const, budget_tokens: 2000 }
+        const asked = { model: MODEL, max_tokens: 4000, thinking, tools, messages }
+        const answer =
+          how === 'whole' ? await client.messages.create(asked) : await client.messages.stream(asked).finalMessage()
+        messages.push({ role: 'assistant', content: answer.content.filter(({ type }) => brings(type)) })
+        const uses = answer.content.flatMap((block) => (block.type === 'tool_use' ? [block] : []))
+        last = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('')
+        if (uses.length === 0) break
+        const results = uses.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: RESULT }))
+        messages.push({ role: 'user', content: results })
+      }
     }
+    return last
   }
-  return last
-}
 
 /** The official SDK for Responses: its user adds the output to the next input, or the part that `brings` selects. */
 const responses =
@@ -173,9 +175,12 @@ const aiSdk =
 /** A user of the official SDK who returns no reasoning, as LangChain's `zdrEnabled` without `include`. */
 export const withoutReasoning = responses((type) => type !== 'reasoning')
 
+/** A loop that returns texts and calls alone. */
+export const withoutThinking = messagesOf((type) => type === 'text' || type === 'tool_use')
+
 /** Real clients, by name. */
 export const CLIENTS: Readonly<Record<string, TwoQuestions>> = {
-  '@anthropic-ai/sdk': anthropic,
+  '@anthropic-ai/sdk': messagesOf(() => true),
   'openai over Responses': responses(() => true),
   'openai over chat completions': chat,
   '@openai/agents over Responses': agents(true),

@@ -94,7 +94,6 @@ describe('Reasoning that a client brings back', () => {
     const wrong: [Fields, string?, string?][] = [
       [{ signature: `${signature.slice(0, -4)}AAAA` }],
       [{ signature: signature.slice(0, 60) }],
-      [{ signature: '' }],
       [{ signature: 'EqQBCkgIBhABGAIiQL8fAnthropic+own/signature==' }],
       [{}, other],
       [{}, running.key, 'think/another'],
@@ -113,6 +112,13 @@ describe('Reasoning that a client brings back', () => {
       assert.equal(upstream.received.at(-1)?.text.includes('reasoning_content'), false)
     }
     upstream.on('/chat/completions', deepSeekLike().behaviour)
+  })
+
+  it('is found by the call where its signature is lost', async () => {
+    const { thinking, again } = await firstTurn()
+    const { status, changed } = await post('/messages', again({ ...thinking, signature: '' }))
+    assert.deepEqual([status, changed], [200, null])
+    assert.equal(listOf(sent().messages)[1]?.reasoning_content, THOUGHT)
   })
 
   it('is taken out before an upstream that speaks Messages refuses it, also where tokens are counted', async () => {

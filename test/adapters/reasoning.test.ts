@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { claudeLike, DELIVERED, deepSeekLike, geminiLike, openRouterLike } from '../doubles/thinking.ts'
 import { startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
-import { CLIENTS, withoutReasoning } from './reasoning-clients.ts'
+import { CLIENTS, withoutReasoning, withoutThinking } from './reasoning-clients.ts'
 
 /** Clients of each API. */
 const OF_EACH = ['@anthropic-ai/sdk', 'openai over Responses', 'openai over chat completions']
@@ -47,6 +47,21 @@ for (const [name, provider] of Object.entries(PROVIDERS))
         assert.equal(asked.length, 4, 'no request was refused')
         const [, second] = asked
         assert.match(second?.text ?? '', provider.state)
+      })
+
+    for (const how of ['whole', 'streamed'] as const)
+      it(`answers a Messages client that returns no thinking, ${how}`, async () => {
+        const before = upstream.received.length
+        assert.equal(await withoutThinking(running, how), DELIVERED)
+        const asked = upstream.received.slice(before)
+        if (provider.protocol === 'anthropic') {
+          // Its own API is not converted: it refuses such a turn, and is asked without thinking.
+          assert.doesNotMatch(asked.at(-1)?.text ?? '', /"thinking":\{/)
+          return
+        }
+        assert.equal(asked.length, 4, 'no request was refused')
+        for (const { text } of asked.slice(1)) assert.match(text, provider.state)
+        assert.doesNotMatch(String(asked.map(({ text }) => text)), /skip_thought_signature_validator/)
       })
   })
 

@@ -12,7 +12,7 @@ const call = { id: 'call_1', type: 'function', function: { name: 'look', argumen
 function effort(request: object, model: string): [unknown, string[]] {
   const dropped: string[] = []
   const note = (field: string) => void dropped.push(field)
-  const chat = toChatFromMessages({ max_tokens: 9, messages: [user], ...request } as never, note, () => null, model)
+  const chat = toChatFromMessages({ max_tokens: 9, messages: [user], ...request } as never, note, undefined, model)
   return [chat.reasoning_effort, dropped]
 }
 

@@ -60,7 +60,7 @@ describe('Marks for the prompt cache', () => {
     const notes: string[] = []
     const note = (field: string) => void notes.push(field)
     const sent = (cacheMarks: boolean) =>
-      toChatFromMessages(asked, note, () => null, '', { cacheMarks }).messages.map(({ content }) => content)
+      toChatFromMessages(asked, note, undefined, '', { cacheMarks }).messages.map(({ content }) => content)
     assert.deepEqual(sent(true), [[text('Rules.', mark)], [text('a', mark)], [text('b', mark)], [text('d', mark)]])
     assert.deepEqual(notes, [])
     assert.deepEqual(sent(false), ['Rules.', 'a', 'b', 'd'])

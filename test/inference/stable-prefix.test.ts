@@ -160,7 +160,7 @@ const CONVERSIONS: [title: string, requestOf: (steps: Step[]) => Fields, convert
   [
     'Messages over chat',
     messagesOf,
-    (request) => sentAs('chat', toChatFromMessages(request as unknown as MessagesRequest, UNNOTED, open)),
+    (request) => sentAs('chat', toChatFromMessages(request as unknown as MessagesRequest, UNNOTED, { open })),
   ],
   [
     'chat over Messages',

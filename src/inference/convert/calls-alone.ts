@@ -15,11 +15,12 @@ export const isSaidToModel = ({ type, role }: Fields): boolean =>
 /** The first call among the items of an answer. */
 export const firstCall = (output: unknown): Fields | undefined => objectsOrNone(output).map(asFunctionItem).find(isCall)
 
-/** A call as the message that its kept reasoning is found by. Results may come between calls of one turn. */
-export const messageOf = ({ call_id: id, name, arguments: args, input }: Fields): Fields => ({
-  role: 'assistant',
-  tool_calls: [{ id, function: { name, arguments: args ?? input } }],
-})
+/** A call, as chat completions has it, as the message that its kept reasoning is found by. */
+export const callMessage = (call: object): Fields => ({ role: 'assistant', tool_calls: [call] })
+
+/** The same for an item of a Response. Results may come between calls of one turn. */
+export const messageOf = ({ call_id: id, name, arguments: args, input }: Fields): Fields =>
+  callMessage({ id, function: { name, arguments: args ?? input } })
 
 /**
  * Calls of a Responses request that come back without the reasoning before them, as messages. LangChain's `zdrEnabled`

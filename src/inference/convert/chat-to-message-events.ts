@@ -22,6 +22,8 @@ export interface MessageEvents {
   fault(): string | null
   /** Ends the blocks and the Message, after the last chunk of a complete answer. */
   finish(): MessageEvent[]
+  /** The calls of a complete answer, as blocks. */
+  uses(): Fields[]
 }
 
 /** A block of the answer. Only one is open to the client; events of later blocks are buffered until it ends. */
@@ -101,6 +103,7 @@ export function createMessageEvents(
       return batch as unknown as MessageEvent[]
     },
     fault: () => callFault(blocks.calls(), ending.finish_reason, request.tools),
+    uses: () => blocks.uses(),
     finish() {
       batch = []
       begin(undefined)
@@ -122,6 +125,8 @@ interface Blocks {
   say(text: string): void
   call(delta: ChatCall): void
   hasCalls(): boolean
+  /** The calls so far, as blocks. */
+  uses(): Fields[]
   /** Names and arguments of the calls so far. */
   calls(): Array<{ name: string; arguments: string }>
   /**
@@ -213,6 +218,7 @@ function createBlocks(
     calls: () =>
       calls.map(({ begin: { name }, written }) => ({ name: typeof name === 'string' ? name : '', arguments: written })),
     hasCalls: () => calls.length > 0,
+    uses: () => calls.map(({ begin, written }) => ({ ...begin, input: parseJson(unwrapped(written)) ?? {} })),
     emit(isOver) {
       for (let block = blocks[open]; block; block = blocks[open]) {
         // Its name has not arrived.

@@ -1,11 +1,9 @@
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
+import { callMessage } from './calls-alone.ts'
 import { exactJson } from './exact-json.ts'
 import { isSignature } from './gemini-signatures.ts'
 import { chatFunctionName } from './gemini-tools.ts'
-
-/** A call, as chat completions has it, as the message that its kept reasoning is found by. */
-export const callMessage = (call: object): Fields => ({ role: 'assistant', tool_calls: [call] })
 
 /**
  * The first calls of answers that come back without a signature, as messages. Gemini CLI drops the signatures of a session

@@ -50,14 +50,15 @@ const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']
  *
  * @param note notes what was dropped
  * @param model id at the upstream: some take no reasoning effort
- * @param open opens the reasoning state that thinking blocks bring back; other thinking is dropped
+ * @param thoughts.open opens the reasoning state that thinking blocks bring back; other thinking is dropped
+ * @param thoughts.kept finds the state of answers that came without such blocks, by their first call in chat
  * @param takes forms beyond the common one that the upstream takes
  * @throws GazewayError `invalid_request` naming what chat completions cannot express, and why
  */
 export function toChatFromMessages(
   request: MessagesRequest,
   note: Note = UNNOTED,
-  open: Thoughts['open'] = UNOPENED,
+  thoughts: Omit<Thoughts, 'note'> = { open: UNOPENED },
   model = '',
   { fileUrls = false, cacheMarks = false }: Takes = {},
 ): ChatRequest {
@@ -72,7 +73,7 @@ export function toChatFromMessages(
   const effort = effortOf(given, model)
   noteThinking(given, effort, note)
   const chat: Fields = {
-    messages: toChatMessages(request, { note, open, takesUrls: fileUrls, keepsMarks: cacheMarks }),
+    messages: toChatMessages(request, { ...thoughts, note, takesUrls: fileUrls, keepsMarks: cacheMarks }),
     [CHAT_LIMIT]: given.max_tokens,
     temperature: given.temperature,
     top_p: given.top_p,
@@ -149,9 +150,10 @@ const addedTools = (messages: unknown): Fields[] =>
     })
 
 /** Converts an assistant turn, its text and its calls, to one message. Empty when the turn contains thinking only. */
-function toAssistant(blocks: Fields[], path: string, { note, open }: Thoughts): ChatMessage[] {
+function toAssistant(blocks: Fields[], path: string, { note, open, kept }: Thoughts): ChatMessage[] {
   let text = ''
   const states: ReasoningState[] = []
+  const unread: string[] = []
   const calls: OpenAI.Chat.ChatCompletionMessageFunctionToolCall[] = []
   for (const [index, block] of blocks.entries()) {
     const at = `${path}.${index}`
@@ -160,7 +162,7 @@ function toAssistant(blocks: Fields[], path: string, { note, open }: Thoughts): 
     else if (type === 'tool_use') calls.push(toCall(block, at))
     else if (THOUGHTS.has(type)) {
       const state = open(type === 'thinking' ? block.signature : block.data)
-      if (state === null) note(at, 'dropped')
+      if (state === null) unread.push(at)
       else states.push(state)
     } else
       throw unsupported(
@@ -168,6 +170,10 @@ function toAssistant(blocks: Fields[], path: string, { note, open }: Thoughts): 
         `chat completions has no counterpart of the block type ${type} in an earlier answer`,
       )
   }
+  const [first] = calls
+  const alone = states.length === 0 && first !== undefined ? kept?.({ ...first }) : null
+  if (alone) states.push(alone)
+  else for (const at of unread) note(at, 'dropped')
   if (text === '' && calls.length === 0) return []
   const content = text === '' ? null : text
   const said: ChatMessage = { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }) }

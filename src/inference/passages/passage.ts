@@ -36,7 +36,7 @@ export interface ReplyContext {
   /** Changes of the request on its way there. */
   changes: Changes
   /** Carries the reasoning of the answer. */
-  reasoning: Pick<CallReasoning, 'seal' | 'sealSummary' | 'keep'>
+  reasoning: Pick<CallReasoning, 'seal' | 'sealSummary' | 'keep' | 'mayBring'>
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
   onFirst(): void

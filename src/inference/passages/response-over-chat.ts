@@ -18,12 +18,12 @@ import { withSummaries } from '../convert/summaries.ts'
 import type { SealState } from '../convert/thoughts.ts'
 import { lackOf } from '../observe/response-texts.ts'
 import { badReply } from '../upstreams/failure.ts'
+import { responseReasoning } from './answer-reasoning.ts'
 import { completionFault } from './completion-fault.ts'
 import { HELD_RESPONSE_BYTES, holdBeginning } from './held-beginning.ts'
 import { overChat } from './over-chat.ts'
 import type { Passage, ReplyContext } from './passage.ts'
 import { isResponseOutput } from './response-passage.ts'
-import { responseReasoning } from './response-reasoning.ts'
 import { originHeaders, passedHeaders, responseErrorEvent, toSse, writtenEvents } from './upstream-reply.ts'
 
 /** Header that names the endpoint which answered. */
