@@ -124,6 +124,25 @@ describe('leaving an answer early', () => {
     assert.equal(await spent(id), 10 + 7000)
   })
 
+  it('costs nothing of a request that the provider refuses, and is not sent in another form', async () => {
+    const { key, id } = await newKey(BUDGET)
+    let refuse = () => {}
+    server.on('/chat/completions', async (response, request) => {
+      await new Promise<void>((resolve) => {
+        refuse = resolve
+      })
+      json(400, { error: { message: "Unsupported parameter: 'top_k'", param: 'top_k' } })(response, request)
+    })
+    await askAndLeave(key, { model: 'any', top_k: 5 }, null)
+    // By the end of another request the gateway knows that the client has left.
+    await fetch(`${running.gatewayUrl}/health`)
+    refuse()
+    await until(async () => (await recordsOf(id)).length === 1)
+    const [record] = await recordsOf(id)
+    assert.deepEqual([record?.status, record?.http_status, record?.upstream_cost_usd], ['aborted', 400, 0])
+    assert.deepEqual([await spent(id), server.received.length], [0, 1])
+  })
+
   it('costs the whole reservation of an answer in the background whose reply nobody waited for', async () => {
     const { key, id } = await newKey(BUDGET)
     server.on('/responses', () => {})

@@ -273,7 +273,8 @@ function prepare(
       if (refusal === null) return reply
       const refused = { body: bodyWith(applied), own: sent as Fields, headers: sending.headers }
       const next = nextMend(path, refusal, applied, refused, limit)
-      if (next === null) return reply
+      // Nobody waits for another form, and what was refused costs nothing.
+      if (next === null || client.hasLeft?.() === true) return reply
       discard(reply)
       met.push(next)
       applied = [...applied, next]

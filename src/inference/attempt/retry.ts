@@ -41,17 +41,21 @@ async function retried(
   onDiscarded: (reply: WholeReply | StreamReply) => void,
 ): Promise<WholeReply | StreamReply> {
   for (let tried = 0; ; tried++) {
-    let pause: number | null
+    let reply: WholeReply | StreamReply | null = null
+    let pause = pauseMs(tried)
     try {
-      const reply = await send()
-      pause = tried < retries ? pauseAfter(reply, tried) : null
-      if (pause === null) return reply
-      onDiscarded(reply)
+      reply = await send()
+      const wanted = tried < retries ? pauseAfter(reply, tried) : null
+      if (wanted === null) return reply
+      pause = wanted
     } catch (error) {
       if (tried === retries || !isUnreachable(error as GazewayError)) throw error
-      pause = pauseMs(tried)
     }
     await waitFor(pause, client)
+    if (reply === null) continue
+    // Nobody waits for another reply, and an error costs nothing.
+    if (client.hasLeft?.() === true) return reply
+    onDiscarded(reply)
   }
 }
 

@@ -90,10 +90,11 @@ export function isUntold(
   { error, httpStatus }: { error: Error | null; httpStatus: number | null },
   late: Pick<LateReceiver, 'isSent' | 'hasLeft' | 'isGone'>,
 ): boolean {
-  if (!late.isSent()) return false
+  const status = (error instanceof GazewayError ? error.upstreamStatus : null) ?? httpStatus ?? 200
+  if (!late.isSent() || status >= 300) return false
   if (late.hasLeft() && late.isGone()) return true
   if (!(error instanceof GazewayError) || error.cause instanceof ReportedError) return false
-  return CUT_OFF.has(error.code) && (error.upstreamStatus ?? httpStatus ?? 200) < 300
+  return CUT_OFF.has(error.code)
 }
 
 /**
