@@ -19,6 +19,8 @@ import { statusOf } from './call-status.ts'
 import { tagsOf } from './call-tags.ts'
 import { type FILTER_COLUMNS, readTotals } from './call-totals.ts'
 
+/** Earlier than all calls. */
+const FIRST_TIME = '0001-01-01T00:00:00.000Z'
 /** Largest content in a list, in bytes. A single call is shown in full. */
 const LISTED_CONTENT = 1024 * 1024
 
@@ -145,9 +147,11 @@ function meeting(
   if (status !== undefined) query = query.where(column('status'), '=', status)
   if (path !== undefined) query = query.where(column('path'), '=', path)
   if (models !== undefined) query = query.where(column('model'), 'in', models)
-  if (from !== undefined) query = query.where('at', '>=', from)
   if (to !== undefined) query = query.where('at', '<', to)
-  return query
+  const hasIndex = [session, caller_id, status, path, models].some((filter) => filter !== undefined)
+  // Without a range, SQLite would sort a whole history to order the calls of one moment.
+  const start = from ?? (hasIndex ? undefined : FIRST_TIME)
+  return start === undefined ? query : query.where('at', '>=', start)
 }
 
 /** Finds one call. Null when the trail does not contain it. */
@@ -245,7 +249,7 @@ async function newest<Row extends Pick<CallRow, 'at' | 'call_id'>>(
  * cannot show.
  */
 async function countKept(store: Store, selection: CallSelection): Promise<number> {
-  const oldest = await store.db.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).execute()
+  const oldest = await store.db.selectFrom('calls').select('at').orderBy('at').limit(1).execute()
   const kept = oldest[0]?.at
   if (kept === undefined) return 0
   const { from } = selection

@@ -24,7 +24,7 @@ export async function countFallbacks(
   store: Store,
   selection: Omit<ChartQuery, 'group_by' | 'model'>,
 ): Promise<Fallbacks> {
-  const oldest = await store.reads.selectFrom('calls').select('at').orderBy('at').orderBy('call_id').limit(1).execute()
+  const oldest = await store.reads.selectFrom('calls').select('at').orderBy('at').limit(1).execute()
   const kept = oldest[0]?.at
   if (kept === undefined) return { requests: 0, fallen_back: 0, rate: 0 }
   const { to, caller_id } = selection

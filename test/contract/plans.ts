@@ -196,7 +196,7 @@ export function plansContract(open: () => Promise<Store>): void {
     }
     /** By which index SQLite, which knows nothing of how many rows there are, finds each kind of list. */
     const indexes: Record<string, RegExp> = {
-      calls: /^SCAN calls USING INDEX calls_at$/,
+      calls: /^SEARCH calls USING INDEX calls_at \(at>\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
       'calls by status': /calls_status \(status=\? AND at>\? AND at<\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
       'calls by model': /calls_model \(model=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
       'refused calls of a caller': /calls_status \(status=\?\)/,

@@ -29,6 +29,26 @@ const CHANGES: ReadonlyArray<[what: string, change: string, fault: RegExp]> = [
     'update metered_usage set total_tokens = total_tokens - 1',
     /^Usage of .* on 2026-11-21 with m: the stored sums/,
   ],
+  [
+    'a receipt whose money no transfer took',
+    `update metered_calls set transfer = 'charge:other' where call_id = 'call_1'`,
+    /^Transfer charge:other: receipts refer to it, but the ledger does not have it/,
+  ],
+  [
+    'a transfer whose receipt is of another caller',
+    `update metered_calls set caller_id = 'KEY' where call_id = 'call_1'`,
+    /^Transfer charge:.*: its amounts differ from the sum of its receipts/,
+  ],
+  [
+    'spending of a group without its calls',
+    `insert into spending (owner, day, charged_micros, recorded_micros) values ('grp_1', '2026-11-21', 5, 0), ('grp_1', 'total', 5, 0)`,
+    /^Spending of grp_1 on 2026-11-21: it is 5, its calls and escrows sum to 0/,
+  ],
+  [
+    'calls of a group that its spending does not have',
+    `update metered_calls set group_id = 'grp_1'; insert into spending (owner, day, charged_micros, recorded_micros) values ('grp_1', '2026-11-21', 0, 0)`,
+    /^Spending of grp_1 on 2026-11-21: it is 0, its calls and escrows sum to 15/,
+  ],
   ['deleted sums', 'delete from metered_usage', /^Usage of .* on 2026-11-21 with m: the stored sums/],
   [
     'fewer tokens in a receipt',
@@ -138,7 +158,7 @@ export function tamperingContract(open: OpenStore): void {
   for (const [what, change, fault] of CHANGES)
     it(`finds ${what}`, async (t) => {
       const { store, key } = await filled(t)
-      await sql.raw(change.replaceAll('KEY', key)).execute(store.db)
+      for (const statement of change.replaceAll('KEY', key).split(';')) await sql.raw(statement).execute(store.db)
       const faults = await callFaults(store)
       assert.ok(
         faults.some((found) => fault.test(found)),

@@ -31,6 +31,7 @@ import { up as gazePacks } from './033_gaze_packs.ts'
 import { up as gazeLevels } from './034_gaze_levels.ts'
 import { up as retention } from './036_retention.ts'
 import { up as forgotten } from './037_forgotten.ts'
+import { up as leanIndexes } from './038_lean_indexes.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -71,4 +72,5 @@ export const MIGRATIONS: Migrations = {
   '034_gaze_levels': gazeLevels,
   '036_retention': retention,
   '037_forgotten': forgotten,
+  '038_lean_indexes': leanIndexes,
 }
