@@ -4,6 +4,7 @@ import type { RunningPlatform } from './platform.ts'
 /** The hour of all examples. */
 const THEN = Date.parse('2026-01-15T10:00:00.000Z')
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const LONGEST_TEXT = 240
 const BASE64 = 'ZXhhbXBsZQ=='
 /** Most entries of a list. */
@@ -12,9 +13,17 @@ const LONGEST_LIST = { records: 1, words: 3 }
 const MEASURED: Readonly<Record<string, number>> = {
   latency_ms: 240,
   first_token_ms: 90,
+  p50: 240,
+  p95: 900,
+  p99: 1200,
   uptime_seconds: 3600,
-  created: THEN / 1000,
+  duration_seconds: 75,
+  seen_ms: 40,
+  active_ms: 60,
+  freshness: 0.97,
 }
+/** Times in seconds since 1970, from 2023 to 2033. */
+const isTime = (value: number): boolean => value > 1.7e9 && value < 2e9
 
 /**
  * Creates what makes an example of what was sent and answered: keys become placeholders, ids and times are those of
@@ -54,10 +63,10 @@ export function exampleOf({ url, gatewayUrl }: RunningPlatform) {
 
   function tidy(value: unknown, name = ''): unknown {
     if (typeof value === 'string') {
-      const whole = text(value)
+      const whole = name === 'claim_token' ? 'x'.repeat(value.length) : text(value)
       return whole.length <= LONGEST_TEXT ? whole : `${whole.slice(0, LONGEST_TEXT)}…`
     }
-    if (typeof value === 'number') return MEASURED[name] ?? value
+    if (typeof value === 'number') return MEASURED[name] ?? (isTime(value) ? THEN / 1000 : value)
     if (Array.isArray(value)) {
       const longest = typeof value[0] === 'object' ? LONGEST_LIST.records : LONGEST_LIST.words
       return value.slice(0, longest).map((one) => tidy(one))
@@ -73,13 +82,17 @@ export function exampleOf({ url, gatewayUrl }: RunningPlatform) {
   })
 }
 
-/** Times keep their distance from the hour of the examples, to the hour; the first of a month stays one. */
+/** Times keep their distance from the hour of the examples, to the hour; the start of a month or a day stays one. */
 function time(value: string): string {
   const now = new Date()
   const at = new Date(value)
   if (value.endsWith('-01T00:00:00.000Z')) {
     const months = (at.getUTCFullYear() - now.getUTCFullYear()) * 12 + at.getUTCMonth() - now.getUTCMonth()
     return new Date(Date.UTC(2026, months)).toISOString()
+  }
+  if (value.endsWith('T00:00:00.000Z')) {
+    const days = Math.round((at.getTime() - now.setUTCHours(0, 0, 0, 0)) / DAY_MS)
+    return new Date(Date.UTC(2026, 0, 15 + days)).toISOString()
   }
   const hours = Math.round((at.getTime() - now.getTime()) / HOUR_MS)
   return new Date(THEN + hours * HOUR_MS).toISOString()
