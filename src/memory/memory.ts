@@ -36,7 +36,7 @@ import type { EmbeddingProgress } from './vectors/embed-memories.ts'
 import type { AskForVectors } from './vectors/embedder.ts'
 import { liveVectors, type VectorSearch } from './vectors/vector-search.ts'
 import { createMemoryWords } from './words/memory-words.ts'
-import { openTextIndex } from './words/text-index.ts'
+import { openTextIndex, type TextIndex } from './words/text-index.ts'
 
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './records/memory-record.ts'
 export { type MovedMemories, moveMemories } from './records/move-memories.ts'
@@ -164,6 +164,12 @@ const EMBED_MS = 60_000
 /** Interval of the sweep of expired memories, in milliseconds. */
 const SWEEP_MS = 600_000
 
+/** Interval of the sweep that adds memories of before to an index that came with an update, in milliseconds. */
+const INDEX_MS = 60_000
+/** Words that the sweep adds at once, and memories and words that each store adds. */
+const INDEXED_WORDS = 20_000
+const INDEXED_WITH_STORE = { memories: 50, words: 2_000 }
+
 /** The operator's memories, shared by all assistants and admins, and the memories of keys with their own space. */
 export interface Memories extends MemoryService {
   /** Memories of a key, for the key itself. */
@@ -228,6 +234,11 @@ export function createMemory({
       await changes.write(trx)
       return swept
     })
+  const sweepMissing: Sweep['batch'] = async (limit) => {
+    const { index } = await opened()
+    if (await index.isComplete()) return 0
+    return store.write((trx) => index.addMissing(trx, { memories: limit, words: INDEXED_WORDS }))
+  }
   const sweepEnded: Sweep['batch'] = (limit) => store.write((trx) => sweepEndedSpaces(trx, time(), limit))
   const own = (owner: MemoryOwner, id: string | null) => {
     const caller = (): Caller => ({ id, trusts: trustedWriters() })
@@ -243,6 +254,7 @@ export function createMemory({
     sweeps: [
       { name: 'memory.expired', everyMs: SWEEP_MS, batch: sweep },
       { name: 'memory.ended', everyMs: SWEEP_MS, batch: sweepEnded },
+      { name: 'memory.index', everyMs: INDEX_MS, batch: sweepMissing },
       { name: 'memory.vectors', everyMs: EMBED_MS, batch: async (limit) => vectors()?.embed(limit) ?? 0 },
     ],
   }
@@ -275,6 +287,8 @@ interface Shared {
 
 /** Lookup of memories by words. */
 interface Finders {
+  /** Index of the connection that writes. */
+  index: TextIndex
   search: ReturnType<typeof createSearch>
   similar: ReturnType<typeof createSimilar>
 }
@@ -284,7 +298,7 @@ async function openFinders(store: Store): Promise<Finders> {
   const search = createSearch(await openTextIndex(store), createMemoryWords({ db: reads, engine }))
   // Lookups while storing are small, so they need no worker thread.
   const index = await openTextIndex({ engine, reads: db })
-  return { search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
+  return { index, search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
 
 function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, secrets }: Shared): MemoryService {
@@ -319,10 +333,14 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
     async store(input, keep) {
       if (secrets() === 'refuse') refuseSecrets(input)
       const similar = await similarTo(input)
+      const { index } = await opened()
+      const isComplete = await index.isComplete()
       const made = await store.write(async (trx) => {
         const space = await claimSpace(trx, owner)
         const stored = { ...(await keepMemory(trx, space, input, time(), caller())), similar }
         await limitCaptured(trx, space, input)
+        // Also where no service sweeps.
+        if (!isComplete) await index.addMissing(trx, INDEXED_WITH_STORE)
         await keep?.(trx, stored)
         return stored
       })

@@ -48,6 +48,7 @@ export async function inspect(url: string) {
   const { rows: checks } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(store.db)
   assert.deepEqual(checks, [{ integrity_check: 'ok' }])
   await sql`insert into memories_text (memories_text, rank) values ('integrity-check', 1)`.execute(store.db)
+  await sql`insert into memories_project_text (memories_project_text) values ('integrity-check')`.execute(store.db)
   const rows = await store.db.selectFrom('memories').select(['key', 'version', 'bytes']).execute()
   const { count, bytes } = await memory.stats()
   assert.equal(count, rows.length)

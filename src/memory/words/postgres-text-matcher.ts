@@ -11,9 +11,14 @@ const PLACES = { everywhere: '', 'in key or tags': 'AB' }
  * only as quoted lexemes, so that a query cannot inject its syntax.
  */
 export const postgresTextMatcher: TextMatcher = {
-  matching: (wanted, filter) => sql`memories where memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery
+  matching: async (
+    wanted,
+    filter,
+  ) => sql`memories where memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery
     and ${sql.join([isLive(filter.now), ...filterConditions(filter)], sql` and `)}`,
   newestFirst: sql`memories.seq`,
+  isComplete: async () => true,
+  addMissing: async () => 0,
 }
 
 function formatGroups({ match, groups, where }: Wanted, space: number): string {

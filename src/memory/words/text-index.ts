@@ -17,7 +17,7 @@ export interface Candidate {
 }
 
 /** Lookup of memories by words, in the engine's full-text index. */
-export interface TextIndex {
+export interface TextIndex extends Pick<TextMatcher, 'isComplete' | 'addMissing'> {
   /** Returns the newest `limit` matching memories, in any order. */
   candidates(wanted: Wanted, filter: TextFilter, limit: number): Promise<Candidate[]>
   /** Counts the matches, up to `limit`. */
@@ -31,20 +31,21 @@ const LONG = 2000
 
 /** Opens the full-text index of the store's engine. */
 export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'reads'>): Promise<TextIndex> {
-  const { matching, newestFirst } = await LOAD[engine]()
+  const { matching, newestFirst, ...rest } = await LOAD[engine](reads)
   return {
-    candidates: (wanted, filter, limit) =>
+    ...rest,
+    candidates: async (wanted, filter, limit) =>
       readPacked<Candidate>(
         { db: reads, engine },
         ['seq', 'words', 'key_text', 'tags_text', 'also_text', 'value_text'],
         sql`select memories.seq, memories.words, memories.key_text, memories.tags_text, memories.also_text,
             case when memories.words <= ${LONG} then memories.value_text end as value_text
-          from ${matching(wanted, filter)} order by ${newestFirst} desc limit ${limit}`,
+          from ${await matching(wanted, filter)} order by ${newestFirst} desc limit ${limit}`,
       ),
 
     async count(wanted, filter, limit) {
       const { rows } = await sql<{ found: number }>`select count(*) as found from (
-        select 1 from ${matching(wanted, filter)} limit ${limit}) as counted`.execute(reads)
+        select 1 from ${await matching(wanted, filter)} limit ${limit}) as counted`.execute(reads)
       return rows[0]?.found ?? 0
     },
 
@@ -60,6 +61,6 @@ const loadOnPostgres = lazily(() => import('./postgres-text-matcher.ts'))
 
 /** Loads only the engine in use. */
 const LOAD = {
-  sqlite: async (): Promise<TextMatcher> => (await loadOnSqlite()).sqliteTextMatcher,
+  sqlite: async (reads: Store['reads']): Promise<TextMatcher> => (await loadOnSqlite()).createSqliteTextMatcher(reads),
   postgres: async (): Promise<TextMatcher> => (await loadOnPostgres()).postgresTextMatcher,
 }

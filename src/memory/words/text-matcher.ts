@@ -1,4 +1,5 @@
-import type { RawBuilder } from 'kysely'
+import type { RawBuilder, Transaction } from 'kysely'
+import type { Schema } from '../../store/schema.ts'
 import type { Caller } from '../records/trusted-writers.ts'
 
 /** One namespace. `share` (0–1) of all memories are in it; it decides whether the index filters by namespace first. */
@@ -31,10 +32,24 @@ export interface Wanted {
   where: 'everywhere' | 'in key or tags'
 }
 
+/** Limits of a batch of memories. A single memory may have more words. */
+export interface Batch {
+  memories: number
+  words: number
+}
+
 /** Word lookup of an engine. The expansion of a query and the ranking are the same for all engines. */
 export interface TextMatcher {
   /** The `from … where …` clause of the matching memories, with the table `memories`. */
-  matching(wanted: Wanted, filter: TextFilter): RawBuilder<unknown>
+  matching(wanted: Wanted, filter: TextFilter): Promise<RawBuilder<unknown>>
   /** Sort key for the newest first, read from the index. */
   newestFirst: RawBuilder<unknown>
+  /** Tells whether the index has all memories. One that an update of Gazeway brought has none from before at first. */
+  isComplete(): Promise<boolean>
+  /**
+   * Adds some memories that are missing in the index.
+   *
+   * @returns number of memories added; fewer than `most.memories` when none is missing any more
+   */
+  addMissing(trx: Transaction<Schema>, most: Batch): Promise<number>
 }
