@@ -7,6 +7,7 @@ import { newId } from '../../src/text/ids.ts'
 import { ask, errorOf } from '../adapters/platform.ts'
 import { axeFaults, type ConsoleUnderTest, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
+const DAY_MS = 86_400_000
 /** Effect of a cache that had all that it was known to have. */
 const NOTHING_MISSED = { missed_tokens: 0, missed_usd: 0, changed: null }
 
@@ -172,6 +173,68 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     const missing = await ask(platform, 'GET', '/api/calls/call_none')
     await page.goto(`${platform.url}/#/calls/call_none`)
     await page.getByText((await errorOf(missing)).message).waitFor()
+  })
+
+  it('brushes its bars to a time, by dragging and by the keyboard, and back', async () => {
+    const { calls } = gazeway.platform.gateway
+    const [last] = (await calls.history({ limit: 1 })).items
+    assert.ok(last, 'there are calls')
+    const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2
+    for (const [daysAgo, number] of [
+      [5, 1],
+      [2, 2],
+      [4, 4],
+    ] as const)
+      for (let i = 0; i < number; i++)
+        calls.record({
+          ...last,
+          ...{ call_id: newId('call'), at: new Date(noon - daysAgo * DAY_MS).toISOString(), model: 'brushed' },
+        })
+    await calls.flush()
+    const page = await gazeway.open('#/calls?model=brushed')
+    const rows = page.getByRole('table', { name: 'Calls' }).getByRole('row')
+    const days = page.getByRole('list', { name: 'Calls by day' }).getByRole('listitem')
+    await days.nth(29).waitFor()
+    assert.equal(await days.count(), 30)
+    await rows.nth(7).waitFor()
+    assert.deepEqual(await axeFaults(page), [])
+
+    // From the sixth day before today to the fifth, then to the fourth.
+    await days.nth(23).hover()
+    await page.mouse.down()
+    await days.nth(24).hover()
+    await days.nth(25).hover()
+    await page
+      .getByRole('status')
+      .getByText(/^From .*: 0 to .*: 4$/)
+      .waitFor()
+    await page.mouse.up()
+    await rows.nth(6).waitFor({ state: 'detached' })
+    assert.equal(await rows.count(), 1 + 1 + 4)
+    assert.match(page.url(), /from=.*&to=/)
+    await page.getByRole('list', { name: 'Calls by hour' }).waitFor()
+    await page.goBack()
+    await rows.nth(7).waitFor()
+
+    await days.last().getByRole('link').focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    for (let i = 0; i < 2; i++) await page.keyboard.press('Shift+ArrowLeft')
+    await page
+      .getByRole('status')
+      .getByText(/^From .*: 4 to .*: 2$/)
+      .waitFor()
+    await page.keyboard.press('Enter')
+    await rows.nth(7).waitFor({ state: 'detached' })
+    assert.equal(await rows.count(), 1 + 2 + 4)
+    await page.reload()
+    await rows.nth(6).waitFor()
+    assert.equal(await rows.count(), 1 + 2 + 4)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.goto(`${gazeway.platform.url}/#/calls?model=brushed&session=${last.session_id ?? 'none'}`)
+    await page.getByText('No call matches').waitFor()
+    assert.equal(await page.getByRole('list', { name: /^Calls by/ }).count(), 0, 'statistics have no sessions')
+    await page.close()
   })
 
   it('shows calls as they are recorded, counts them while it is paused, and polls without a stream', async () => {

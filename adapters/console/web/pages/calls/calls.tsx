@@ -21,6 +21,7 @@ import { go, href, type PageProps, place, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 import { CallPage } from './explained.tsx'
+import { Histogram } from './histogram.tsx'
 import { nobody, Outcome } from './outcome.tsx'
 import { useNewCalls } from './use-new-calls.ts'
 import './calls.css'
@@ -92,9 +93,12 @@ function Trail({ filter }: { filter: Filter }) {
       title="Audit trail"
       actions={<LiveSwitch of={live} />}
       filters={
-        <Filters class="call-filters" draft={filter} edit={set} fields={fields}>
-          {asked && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
-        </Filters>
+        <>
+          <Filters class="call-filters" draft={filter} edit={set} fields={fields}>
+            {asked && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
+          </Filters>
+          <Histogram filter={filter} />
+        </>
       }
       list={page}
       loading="the calls"

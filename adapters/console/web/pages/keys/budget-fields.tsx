@@ -1,22 +1,18 @@
 import type { Period } from '../../../../../src/text/period.ts'
 import { PERIOD_OPTIONS } from '../../components/budgets.tsx'
-import { Button, type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
-import type { BudgetDraft } from './budget-draft.ts'
+import { Button, type Editing, type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
 import './keys.css'
+import type { BudgetDraft, Draft } from './terms.ts'
 
 /**
  * Fields for any number of budgets, one for each period.
  *
- * @param at path of the budgets in the request body
+ * @param at path of the budgets in the draft and the request
  */
-export function BudgetFields(props: {
-  of: readonly BudgetDraft[]
-  at: string
-  faultOf: FaultOf
-  edit: (change: { budgets: readonly BudgetDraft[] }) => void
-}) {
-  const { of, at, faultOf } = props
-  const onEdit = (budgets: readonly BudgetDraft[]) => props.edit({ budgets })
+export function BudgetFields(props: Editing<Draft> & { at: string; faultOf: FaultOf }) {
+  const { draft, at, faultOf } = props
+  const of = draft[at] as readonly BudgetDraft[]
+  const onEdit = (budgets: readonly BudgetDraft[]) => props.edit({ [at]: budgets })
   const free = PERIOD_OPTIONS.filter(({ value }) => !of.some(({ per }) => per === value))
   const next = free[0]?.value
   const edit = (i: number, change: Partial<BudgetDraft>) =>

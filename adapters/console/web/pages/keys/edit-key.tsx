@@ -1,14 +1,14 @@
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { api, PATIENT_MS } from '../../api.ts'
 import { FormDialog, FormFields, notify } from '../../components/components.ts'
-import { changesIn, draftOf, type KeyDraft } from './key-draft.ts'
-import { KeyFields, NAME } from './key-fields.tsx'
+import { KEY_TERMS, KeyFields } from './key-fields.tsx'
+import { type Draft, draftOf, NAME, termsIn } from './terms.ts'
 
 /** Changes limits, group, billing, expiry or name of a key. Sends only the changed fields. */
 export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onChanged: () => void }) {
   const { of, onClose, onChanged } = props
-  const save = async (draft: KeyDraft, was: KeyDraft) => {
-    const changes = changesIn(was, draft)
+  const save = async (draft: Draft, was: Draft) => {
+    const changes = termsIn(KEY_TERMS, draft, was)
     // Globs are compared with the provider's models, which takes time.
     const options = 'models' in changes ? { timeoutMs: PATIENT_MS } : {}
     const saved = await api.patch(`/api/keys/${of.id}`, changes, options)
@@ -18,12 +18,12 @@ export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onCha
     onClose()
   }
   return (
-    <FormDialog
+    <FormDialog<Draft>
       title={`Edit ${of.name}`}
       action="Save key"
       wide
-      initial={draftOf(of)}
-      isReady={(draft, was) => Object.keys(changesIn(was, draft)).length > 0}
+      initial={draftOf(KEY_TERMS, of)}
+      isReady={(draft, was) => Object.keys(termsIn(KEY_TERMS, draft, was)).length > 0}
       onSubmit={save}
       onClose={onClose}
     >

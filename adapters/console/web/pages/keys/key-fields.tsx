@@ -1,48 +1,44 @@
-import type { Billing } from '../../../../../src/config/sections/wallet-section.ts'
-import { type Editing, type FaultOf, type FieldSpec, FormFields } from '../../components/components.ts'
+import { type Editing, type FaultOf, FormFields } from '../../components/components.ts'
 import { type Groups, useGroups } from '../../use-groups.ts'
-import { ALERTS } from './alert-draft.ts'
 import { BudgetFields } from './budget-fields.tsx'
-import type { KeyDraft } from './key-draft.ts'
+import { ALERTS, AS, type Draft, NAME, type Term } from './terms.ts'
 
-const BILLINGS: { value: Billing; label: string }[] = [
+const BILLINGS = [
   { value: 'recorded', label: 'Recorded: nothing is charged' },
   { value: 'cost', label: 'Cost: the provider’s price' },
   { value: 'metered', label: 'Metered: the cost plus a margin' },
 ]
-
-/** Name of a key. */
-export const NAME = { name: 'name', label: 'Name', required: true, maxLength: 100, autoComplete: 'off' } as const
+const GROUP: Term = { name: 'group', as: AS.word, label: 'Group', hint: 'Its budgets also apply to the key.' }
+const BILLING: Term = { name: 'billing', as: AS.choice, label: 'Billing', hint: 'Admin keys are always recorded.' }
+const BUDGETS: Term = { name: 'limits.budgets', as: AS.budgets, label: 'Budgets' }
 
 /** Number without a limit while it is empty. */
-const count = (name: keyof KeyDraft, label: string, at: string): FieldSpec<KeyDraft> => ({
-  name,
+const limit = (name: string, label: string, inputMode: 'numeric' | 'decimal' = 'numeric'): Term => ({
+  name: `limits.${name}`,
+  as: AS.amount,
   label,
-  at,
-  inputMode: 'numeric',
+  inputMode,
   placeholder: 'no limit',
 })
 
-const LIMITS: FieldSpec<KeyDraft>[] = [
+const LIMITS: Term[] = [
   {
-    name: 'credit',
-    label: 'Credit in USD',
-    at: 'limits.credit_limit_usd',
+    ...limit('credit_limit_usd', 'Credit in USD', 'decimal'),
     hint: 'Spending limit beyond deposits. Empty: the default.',
-    inputMode: 'decimal',
     placeholder: 'default',
   },
-  count('requests', 'Requests per minute', 'limits.requests_per_minute'),
-  count('tokens', 'Tokens per minute', 'limits.tokens_per_minute'),
-  count('concurrent', 'Concurrent calls', 'limits.concurrent'),
-  { ...count('sessionUsd', 'Session in USD', 'limits.session_usd'), inputMode: 'decimal' },
-  count('sessionCalls', 'Calls of a session', 'limits.session_calls'),
-  count('sessionMinutes', 'Minutes of a session', 'limits.session_minutes'),
+  limit('requests_per_minute', 'Requests per minute'),
+  limit('tokens_per_minute', 'Tokens per minute'),
+  limit('concurrent', 'Concurrent calls'),
+  limit('session_usd', 'Session in USD', 'decimal'),
+  limit('session_calls', 'Calls of a session'),
+  limit('session_minutes', 'Minutes of a session'),
 ]
 
-const SCOPE: FieldSpec<KeyDraft>[] = [
+const SCOPE: Term[] = [
   {
     name: 'models',
+    as: AS.lines,
     label: 'Models',
     hint: 'One per line; * matches any characters. Empty: all models.',
     rows: 3,
@@ -51,6 +47,7 @@ const SCOPE: FieldSpec<KeyDraft>[] = [
   },
   {
     name: 'lenient',
+    as: AS.yes,
     label: 'What an upstream cannot express',
     hint: 'Dropped parts of a request are named in x-gazeway-changed.',
     options: [
@@ -60,6 +57,7 @@ const SCOPE: FieldSpec<KeyDraft>[] = [
   },
   {
     name: 'cache',
+    as: AS.choice,
     label: 'Prompt caches',
     hint: 'Marks and keys by which providers find the beginning of a session’s prompt.',
     options: [
@@ -68,27 +66,33 @@ const SCOPE: FieldSpec<KeyDraft>[] = [
     ],
   },
   {
-    name: 'expires',
+    name: 'expires_at',
+    as: AS.time,
     label: 'Expires',
-    at: 'expires_at',
     hint: 'In the time zone of your browser. Empty: never.',
     type: 'datetime-local',
   },
 ]
 
+/** Terms of a key. */
+export const KEY_TERMS: readonly Term[] = [NAME, GROUP, BILLING, BUDGETS, ALERTS, ...LIMITS, ...SCOPE]
+
 /** All settings of a key except its name. */
-export function KeyFields(form: Editing<KeyDraft> & { faultOf: FaultOf }) {
-  const { group, billing, budgets } = form.draft
-  const groups = groupOptions(useGroups(), group)
-  const billings = billing === '' ? [{ value: '', label: 'Default' }, ...BILLINGS] : BILLINGS
-  const account: FieldSpec<KeyDraft>[] = [
-    { name: 'group', label: 'Group', hint: 'Its budgets also apply to the key.', options: groups },
-    { name: 'billing', label: 'Billing', hint: 'Admin keys are always recorded.', options: billings },
-  ]
+export function KeyFields(form: Editing<Draft> & { faultOf: FaultOf }) {
+  const groups = groupOptions(useGroups(), String(form.draft.group))
+  const billings = form.draft.billing === '' ? [{ value: '', label: 'Default' }, ...BILLINGS] : BILLINGS
   return (
     <>
-      <FormFields {...form} fields={[account]} />
-      <BudgetFields of={budgets} at="limits.budgets" {...form} />
+      <FormFields
+        {...form}
+        fields={[
+          [
+            { ...GROUP, options: groups },
+            { ...BILLING, options: billings },
+          ],
+        ]}
+      />
+      <BudgetFields at={BUDGETS.name} {...form} />
       <FormFields {...form} fields={[ALERTS, LIMITS, ...SCOPE]} />
     </>
   )

@@ -1,17 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
-import { api } from '../../api.ts'
 import { spendColumns } from '../../components/budgets.tsx'
-import {
-  actionsColumn,
-  Badge,
-  Confirm,
-  Empty,
-  ListCard,
-  notify,
-  Primary,
-  whenColumn,
-} from '../../components/components.ts'
+import { actionsColumn, Badge, Empty, ListCard, Primary, whenColumn } from '../../components/components.ts'
 import { KeyState } from '../../components/key-state.tsx'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
@@ -19,6 +9,7 @@ import { session } from '../../signed-in.ts'
 import { useGroups } from '../../use-groups.ts'
 import { EditKeyDialog } from './edit-key.tsx'
 import { NewKeyDialog } from './new-key.tsx'
+import { RevokeKeyDialog } from './revoke-key.tsx'
 import { RotateKeyDialog } from './rotate-key.tsx'
 
 /** Keys with their scopes, billing, spending and state, for admins. */
@@ -77,34 +68,10 @@ export function KeyList() {
       {making && <NewKeyDialog onMade={page.reload} onClose={() => setMaking(false)} />}
       {editing && <EditKeyDialog of={editing} onClose={() => setEditing(null)} onChanged={page.reload} />}
       {rotating && <RotateKeyDialog of={rotating} onClose={() => setRotating(null)} onRotated={page.reload} />}
-      {revoking && <RevokeKeyDialog of={revoking} onClose={() => setRevoking(null)} onRevoked={page.reload} />}
+      {revoking && (
+        <RevokeKeyDialog of={revoking} action="Revoke key" onClose={() => setRevoking(null)} onRevoked={page.reload} />
+      )}
     </>
-  )
-}
-
-function RevokeKeyDialog({ of, ...on }: { of: KeyRecord; onClose: () => void; onRevoked: () => void }) {
-  const revoke = async () => {
-    await api.delete(`/api/keys/${of.id}`)
-    notify(`Revoked ${of.name}.`)
-    on.onRevoked()
-  }
-  return (
-    <Confirm
-      title={`Revoke ${of.name}?`}
-      open
-      onClose={on.onClose}
-      onConfirm={revoke}
-      action="Revoke key"
-      body={
-        <>
-          <p>
-            Requests with this key will be refused: at once in this process, within 5 seconds in others. This cannot be
-            undone.
-          </p>
-          {of.id === session.value?.id && <p>You are signed in with this key and will be signed out.</p>}
-        </>
-      }
-    />
   )
 }
 

@@ -1,20 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
-import { api } from '../../api.ts'
 import { BudgetBars } from '../../components/budget-bars.tsx'
-import {
-  Button,
-  Card,
-  Confirm,
-  Copy,
-  Empty,
-  Facts,
-  Grid,
-  NotLoaded,
-  notify,
-  Page,
-  When,
-} from '../../components/components.ts'
+import { Button, Card, Copy, Empty, Facts, Grid, NotLoaded, Page, When } from '../../components/components.ts'
 import { Crumbs } from '../../components/crumbs.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { count, usd } from '../../format.ts'
@@ -25,6 +12,7 @@ import { useLive } from '../../use-live.ts'
 import { Addresses } from './addresses.tsx'
 import { EditKeyDialog } from './edit-key.tsx'
 import { RecentSessions, Refusals } from './recent.tsx'
+import { RevokeKeyDialog } from './revoke-key.tsx'
 import { RotateKeyDialog } from './rotate-key.tsx'
 import { Models, SpendByDay } from './spending.tsx'
 import { StatementButton } from './statement-button.tsx'
@@ -140,11 +128,6 @@ function Actions({ of: key, query, onChanged }: { of: KeyRecord; query: URLSearc
     setDoing(null)
     if (asked) go(href('keys', { id: key.id }), true)
   }
-  const revoke = async () => {
-    await api.delete(`/api/keys/${key.id}`)
-    notify(`Revoked ${key.name}. This page shows what it did.`)
-    onChanged()
-  }
   return (
     <>
       <Button onClick={() => setDoing('edit')}>Edit</Button>
@@ -152,22 +135,9 @@ function Actions({ of: key, query, onChanged }: { of: KeyRecord; query: URLSearc
       <Button onClick={() => setDoing('revoke')}>Revoke</Button>
       {doing === 'edit' && <EditKeyDialog of={key} onClose={close} onChanged={onChanged} />}
       {doing === 'rotate' && <RotateKeyDialog of={key} onClose={close} onRotated={onChanged} />}
-      <Confirm
-        title={`Revoke ${key.name}?`}
-        open={doing === 'revoke'}
-        onClose={close}
-        onConfirm={revoke}
-        action="Revoke and show what it did"
-        body={
-          <>
-            <p>
-              Requests with this key will be refused: at once in this process, within 5 seconds in others. This cannot
-              be undone.
-            </p>
-            {key.id === session.value.id && <p>You are signed in with this key and will be signed out.</p>}
-          </>
-        }
-      />
+      {doing === 'revoke' && (
+        <RevokeKeyDialog of={key} action="Revoke and show what it did" onClose={close} onRevoked={onChanged} />
+      )}
     </>
   )
 }

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { PATIENT_MS } from '../../api.ts'
-import { Checkbox, type FieldSpec, FormDialog, FormFields } from '../../components/components.ts'
+import { Checkbox, FormDialog, FormFields } from '../../components/components.ts'
 import { secretReply, usePostOnce } from '../../once.ts'
-import { fieldsIn, type KeyDraft, NEW_KEY } from './key-draft.ts'
-import { KeyFields, NAME } from './key-fields.tsx'
+import { KEY_TERMS, KeyFields } from './key-fields.tsx'
 import { ShownToken } from './shown-token.tsx'
+import { AS, type Draft, draftOf, NAME, type Term, termsIn } from './terms.ts'
 
 const SCOPES = [
   { scope: 'inference', label: 'Inference: model calls and memory over HTTP' },
@@ -16,19 +16,16 @@ const LOST =
   'The key was created before, but its reply was lost, and the key cannot be shown again. Revoke it in the list of ' +
   'keys; then create another.'
 
-const WALLET: FieldSpec<NewKeyDraft> = {
+const WALLET: Term = {
   name: 'wallet',
+  as: AS.word,
   label: 'Wallet',
   hint: 'Optional. Wallet address (0x…) to bind to this key.',
   spellcheck: false,
   placeholder: '0x…',
 }
 
-/** New key while it is edited. */
-interface NewKeyDraft extends KeyDraft {
-  scopes: readonly string[]
-  wallet: string
-}
+const TERMS = [...KEY_TERMS, WALLET]
 
 /** Fields of the reply that are shown. */
 interface NewlyMade {
@@ -41,12 +38,13 @@ interface NewlyMade {
 export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const post = usePostOnce()
   const [made, setMade] = useState<NewlyMade | null>(null)
+  const [scopes, setScopes] = useState<readonly string[]>(['inference'])
 
-  const make = async ({ scopes, wallet, ...draft }: NewKeyDraft) => {
-    const body = { ...fieldsIn(draft), scopes, wallet: wallet.trim() || null }
+  const make = async (draft: Draft) => {
+    const body = { ...termsIn(TERMS, draft), scopes }
     try {
       // Globs are compared with the provider's models, which takes time.
-      const options = body.models === null ? {} : { timeoutMs: PATIENT_MS }
+      const options = draft.models === '' ? {} : { timeoutMs: PATIENT_MS }
       setMade(await secretReply(post('/api/keys', body, options), LOST))
     } finally {
       onMade()
@@ -57,19 +55,19 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
     return <ShownToken title={`Key ${made.name}`} token={made.key} notes={made.warnings} onClose={onClose} />
   }
   return (
-    <FormDialog<NewKeyDraft>
+    <FormDialog<Draft>
       title="New key"
       action="Create key"
       wide
-      initial={{ ...NEW_KEY, scopes: ['inference'], wallet: '' }}
-      isReady={({ name, scopes }) => name.trim() !== '' && scopes.length > 0}
+      initial={draftOf(TERMS, { cache: 'auto' })}
+      isReady={({ name }) => String(name).trim() !== '' && scopes.length > 0}
       onSubmit={make}
       onClose={onClose}
     >
       {(form) => (
         <>
           <FormFields {...form} fields={[{ ...NAME, hint: 'Display name, to recognize the key.' }]} />
-          <Scopes of={form.draft.scopes} onChange={(scopes) => form.edit({ scopes })} />
+          <Scopes of={scopes} onChange={setScopes} />
           <KeyFields {...form} />
           <FormFields {...form} fields={[WALLET]} />
         </>
