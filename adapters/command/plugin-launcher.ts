@@ -14,10 +14,16 @@ const command = builds.find((path) => existsSync(path)) ?? installedCopy(process
 if (command !== null) {
   process.argv[1] = command
   await import(pathToFileURL(command).href)
-} else if (process.argv[3] !== 'pre-tool-use' || heldCommand(await text(process.stdin), USUALLY_HELD) !== null) {
+} else if (process.argv[3] !== 'pre-tool-use' || heldCommand(await askedCommand(), USUALLY_HELD) !== null) {
   // Without a program nobody can tell what the policy holds: what is usually held is, and all else runs.
   process.stderr.write(
     'gazeway: not installed. From a clone of Gazeway run `npm ci && npm run build && npm install --global .`\n',
   )
   process.exitCode = 1
+}
+
+/** Reads the command that Claude Code asks about. Other input than an event throws, which holds everything. */
+async function askedCommand(): Promise<string> {
+  const { tool_input: input } = JSON.parse(await text(process.stdin)) as { tool_input?: { command?: unknown } | null }
+  return typeof input?.command === 'string' ? input.command : ''
 }

@@ -1,12 +1,22 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { authenticate } from '../../src/review/authenticate.ts'
 import { askGit, openCheckout } from '../../src/review/checkout.ts'
-import { heldCommand, USUALLY_HELD } from '../../src/review/held-command.ts'
+import { writtenOut } from '../../src/review/git-aliases.ts'
+import {
+  commandsIn,
+  type HeldCommand,
+  heldCommand,
+  USUALLY_HELD,
+  withoutPrefixes,
+} from '../../src/review/held-command.ts'
 import type { Policy } from '../../src/review/policy.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
+import { pushedBesidesHead } from '../../src/review/pushed-refs.ts'
 import { type OpenedReceipt, readReceipts } from '../../src/review/receipt.ts'
 import { verifyRange } from '../../src/review/verify.ts'
 import { gatewayKeys } from '../../src/signing/gateway-keys.ts'
@@ -27,20 +37,61 @@ const BASES = ['refs/remotes/origin/HEAD', 'refs/remotes/origin/main', 'refs/rem
  * @throws GazewayError for a held command, where the policy or the change cannot be read
  */
 export async function holdFor(command: string, folder: string, loaded: LoadedConfig): Promise<string | null> {
+  for (const place of foldersIn(command, folder)) {
+    const reason = await holdIn(place, command, loaded)
+    if (reason !== null) return reason
+  }
+  return null
+}
+
+/** Lists the folders that a line may run commands in: the first one, and those that `cd` and `git -C` name. */
+function foldersIn(line: string, folder: string): Set<string> {
+  const folders = new Set([folder])
+  let here = folder
+  for (const command of commandsIn(line)) {
+    const words = withoutPrefixes(command).map(({ text }) => text.replace(/^~(?=\/|$)/, homedir()))
+    const target = words.find(
+      (word, at) => at > 0 && (words[0] === 'cd' ? !word.startsWith('-') : words[at - 1] === '-C'),
+    )
+    if (target === undefined) continue
+    const reached = resolve(here, target)
+    if (words[0] === 'cd') here = reached
+    if (existsSync(reached)) folders.add(reached)
+  }
+  return folders
+}
+
+async function holdIn(folder: string, command: string, loaded: LoadedConfig): Promise<string | null> {
   try {
     const checkout = await openCheckout(folder)
     const base = await baseOf(checkout)
     const policy = await policyAt(checkout, base ?? 'HEAD', loaded)
-    const held = policy && heldCommand(command, policy.hold)
-    if (!policy || !held) return null
+    if (!policy || policy.hold.length === 0) return null
+    const held = heldCommand(await writtenOut(checkout, command), policy.hold)
+    if (held === null) return null
+    if (held.besides !== null) return severalAtOnce(held.name, held.besides)
     if (base === null)
-      return `${held} is held until its change is reviewed, and there is no branch of origin to compare with.`
-    return await unreviewed(checkout, { held, base, policy }, loaded.dataDir)
+      return `${held.name} is held until its change is reviewed, and there is no branch of origin to compare with.`
+    return (
+      (await otherThanHead(checkout, held)) ??
+      (await unreviewed(checkout, { held: held.name, base, policy }, loaded.dataDir))
+    )
   } catch (error) {
     // Nobody can tell what the policy holds: no reason to stop anything else.
     if (heldCommand(command, USUALLY_HELD) === null || isNoRepository(error)) return null
     throw error
   }
+}
+
+/** The hook judges HEAD before the line runs, so that a commit in the same line would pass with it. */
+const severalAtOnce = (held: string, besides: string): string =>
+  `${held} is held by the review policy, which judges HEAD before the line runs. Run the other part first, without ` +
+  `${held}: ${besides}. Have what it commits reviewed, then run ${held} as a command of its own.`
+
+async function otherThanHead(checkout: Checkout, { name, args }: HeldCommand): Promise<string | null> {
+  const other = name.startsWith('git push') ? await pushedBesidesHead(checkout, args) : null
+  if (other === null) return null
+  return `${name} is held by the review policy, which judges HEAD, and ${other} is not HEAD. Check out what you push, and push HEAD.`
 }
 
 const isNoRepository = (error: unknown): boolean =>

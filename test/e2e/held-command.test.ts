@@ -100,6 +100,29 @@ describe('the hook of the plugin before a command', () => {
     assert.match((await reasonOf(place, 'git push')) ?? '', /review\.json:1: in no receipt that counts/)
   })
 
+  it('denies what lands something else than the HEAD that it judges, even after a review', async (t) => {
+    const { place, root, git, commitFiles, other, review } = await createHeld(t)
+    await review(other)
+    const refusal = async (command: string) => (await reasonOf(place, command)) ?? ''
+    const several = await refusal('echo "send(2)" > pay.ts; git add -A && git commit -qm Pay && git push')
+    assert.match(
+      several,
+      /^git push is held .*Run the other part first, without git push: git commit -qm Pay\. Have .* reviewed/,
+    )
+    git('branch', 'other', 'HEAD^')
+    assert.match(await refusal('git push origin other:main'), /, and other:main is not HEAD\. Check out what you push/)
+    assert.match(await refusal('git push --all'), /, and --all is not HEAD/)
+    git('config', 'alias.p', 'push')
+    assert.match(await refusal('git p'), /^git push is held/)
+    assert.match(await refusal('git -c alias.q=push q'), /^git push is held/)
+    for (const command of ['git push origin HEAD', 'git push origin main refs/notes/reviews', 'git push origin :other'])
+      assert.equal(await refusal(command), '', command)
+    commitFiles({ 'pay.ts': 'send(3)\n' })
+    const elsewhere = { ...place, project: place.home }
+    for (const command of [`cd ${root} && git push`, `git -C ${root} push`])
+      assert.match((await reasonOf(elsewhere, command)) ?? '', /pay\.ts/, command)
+  })
+
   it('says nothing where no policy holds anything, and outside of repositories', async () => {
     const place = newPlace()
     assert.equal(await reasonOf(place, 'git push'), null)

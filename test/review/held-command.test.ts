@@ -10,38 +10,87 @@ describe('a held command', () => {
     'git push origin HEAD:main --force',
     'cd .. && git -C other push',
     'git -c push.default=current --no-pager push',
+    'git -c "a.b=c d" push',
     'git --git-dir=.git push',
+    'git 2>log push',
     "sh -c 'git push'",
     'bash -lc "cd x; /usr/bin/git push"',
+    'eval "git push"',
+    'bash <<EOF\ngit push\nEOF',
+    'python3 -c "import os; os.system(\'git push\')"',
     'echo $(git push 2>&1)',
+    'echo "`git push`"',
     'true | \\\ngit push',
+    'git pu\\\nsh',
     'g"it" pu\'sh\'',
+    "$'git' push",
     'gh --repo acme/shop pr merge 4 --squash',
     'GIT_DIR=x git push',
     'git.exe push',
+    'xargs git push',
+    // What the shell puts together from words of the line.
+    'g=git; $g push',
+    '{git,push}',
+    'gi[t] push',
+    'echo push | xargs git',
   ])
-    it(`is found in ${line.replace('\n', ' ')}`, () => assert.ok(held(line)))
+    it(`is found in ${line.replaceAll('\n', ' ')}`, () => assert.ok(held(line)))
 
   for (const line of [
     'git status',
     'git commit -m "push it"',
+    'git commit -m "Say when git push is held"',
+    'git commit -m "$(cat <<\'EOF\'\nSay when git push is held\nEOF\n)"',
     'git log --grep push',
     'echo push',
     'npm run push',
     'git stash; echo push',
     'gh pr view 4',
     'digit push',
+    '# git push',
     // What the docs list: a line that does not spell it.
-    'git p',
-    'g=git; $g push',
     'python3 push.py',
+    'make release',
   ])
-    it(`is not found in ${line}`, () => assert.equal(held(line), null))
+    it(`is not found in ${line.replaceAll('\n', ' ')}`, () => assert.equal(held(line), null))
 
   it('is named as the policy names it, and is looked for in a long line without delay', () => {
-    assert.equal(heldCommand('npm  publish --tag next', ['git push', 'npm publish']), 'npm publish')
+    assert.equal(heldCommand('npm  publish --tag next', ['git push', 'npm publish'])?.name, 'npm publish')
     const start = performance.now()
     assert.equal(held('git -a '.repeat(20_000)), null)
     assert.ok(performance.now() - start < 5000)
   })
+})
+
+describe('a held command in a line', () => {
+  for (const [line, besides] of [
+    ['git add -A && git commit -qam Pay && git push', 'git commit -qam Pay'],
+    ['git push; git merge other', 'git merge other'],
+    ["sh -c 'git commit -am x; git push'", 'git commit -am x'],
+    ['./release.sh && git push', './release.sh'],
+    ['sh release.sh && git push', 'sh release.sh'],
+    ['eval "$X" && git push', 'eval $X'],
+    ['bash -c "$X"; git push', 'bash -c $X'],
+    ['npm test && git push', 'npm test'],
+    ['git fetch . other:main; git push', 'git fetch . other:main'],
+    ['(git reset --hard other); git push', 'git reset --hard other'],
+    ['if git switch other; then git push; fi', 'if git switch other'],
+    ['f() { git revert HEAD; }; git push', 'f'],
+    ['git push "$(git checkout -q other)"', 'git checkout -q other'],
+    ['git commit -m "$(cat <<\'EOF\'\nPay\nEOF\n)" && git push', 'git commit -m $'],
+    ['cd "$OTHER" && git push', 'cd $OTHER'],
+    ['git --git-dir=other/.git push', 'git --git-dir=other/.git push'],
+    ['GIT_DIR=other/.git git push', 'GIT_DIR=other/.git git push'],
+  ] as const)
+    it(`has ${besides} besides it: ${line.replaceAll('\n', ' ')}`, () => assert.equal(held(line)?.besides, besides))
+
+  for (const line of [
+    'git push',
+    'cd shop && git status --short && git push origin HEAD 2>&1 | tail -3',
+    "sh -c 'git push'",
+    'timeout 60 git push > log 2>&1; echo $?',
+    'GIT_SSH_COMMAND="ssh -i key" git push && git log -1',
+    'git push & wait',
+  ])
+    it(`stands alone where nothing changes what it lands: ${line}`, () => assert.equal(held(line)?.besides, null))
 })
