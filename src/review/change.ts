@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Checkout } from '../context/git-command.ts'
 import { askGit, readBlobs, resolveCommit } from './checkout.ts'
 import { hunksOf } from './hunks.ts'
-import { contentItem, modeItem, movedItem } from './items.ts'
+import { contentItem, deletedItem, modeItem, movedItem } from './items.ts'
 import type { Change, Head, Part, Side } from './part.ts'
 import { type ChangedPath, type Entry, parseRawChange } from './raw-change.ts'
 
@@ -77,12 +77,15 @@ const blobsOf = ({ old, new: now }: ChangedPath): string[] =>
 function partsOf(path: ChangedPath, contents: ReadonlyMap<string, string | null>): Part[] {
   const { old, new: now } = path
   if (old?.mode === SUBMODULE || now?.mode === SUBMODULE) return [contentItem('submodule', path)]
-  const modes = (old?.mode ?? PLAIN_FILE) === (now?.mode ?? PLAIN_FILE) ? [] : [modeItem(path)]
+  const isSameMode = now === null || (old?.mode ?? PLAIN_FILE) === now.mode
+  const modes = isSameMode ? [] : [modeItem(path)]
   if (old?.oid === now?.oid) return modes
   const oldContent = old === null ? '' : contents.get(old.oid)
   const newContent = now === null ? '' : contents.get(now.oid)
   if (oldContent == null || newContent == null) return [...modes, contentItem('large', path)]
   if (oldContent.includes('\0') || newContent.includes('\0')) return [...modes, contentItem('binary', path)]
   const hunks = hunksOf(path.path, oldContent, newContent)
-  return [...modes, ...(hunks.length === 0 ? [contentItem('empty', path)] : hunks)]
+  // The hunks of a file that is gone and of one that became empty are the same: what is left of them tells them apart.
+  if (now === null && hunks.length > 0) return [deletedItem(path), ...hunks]
+  return [...modes, ...(newContent === '' || hunks.length === 0 ? [contentItem('empty', path)] : []), ...hunks]
 }

@@ -8,9 +8,12 @@ export const modeItem = ({ path, old, new: now }: ChangedPath): Item =>
 
 /** Creates an item for the content of a path. */
 export const contentItem = (
-  kind: Exclude<Item['kind'], 'mode' | 'moved'>,
+  kind: Exclude<Item['kind'], 'deleted' | 'mode' | 'moved'>,
   { path, old, new: now }: ChangedPath,
 ): Item => item(kind, path, `${inWords(old)} → ${inWords(now)}`)
+
+/** Creates an item for a file of text that is gone: its hunks are those of one whose lines were all removed. */
+export const deletedItem = ({ path, old }: ChangedPath): Item => item('deleted', path, `${old?.mode ?? NONE} → ${NONE}`)
 
 /** Creates an item for a file that went from one path to another, with its mode and its content. */
 export const movedItem = (from: ChangedPath, to: ChangedPath): Item =>

@@ -35,7 +35,7 @@ export type Hunk = z.infer<typeof Hunk>
 
 /** A part of a change without lines to read, which a reviewer acknowledges. */
 export const Item = z.object({
-  kind: z.enum(['binary', 'empty', 'large', 'mode', 'moved', 'submodule']),
+  kind: z.enum(['binary', 'deleted', 'empty', 'large', 'mode', 'moved', 'submodule']),
   path,
   digest: digest.describe('SHA-256 of the kind, the paths and the detail'),
   lines: z.literal(1).describe('an item counts as one line'),

@@ -139,6 +139,27 @@ describe('the canonical change', () => {
     ])
   })
 
+  it('tells a file that is gone from one that became empty, by an item of each', async (t) => {
+    const repository = repositoryWith(t, { 'guard.ts': 'deny()\n', 'run.sh': 'echo\n' })
+    chmodSync(join(repository.root, 'run.sh'), 0o755)
+    repository.commit()
+    const changeAfter = async (edit: () => void) => {
+      edit()
+      repository.commit()
+      const change = await changeIn(repository.root)
+      repository.git('reset', '-q', '--hard', 'HEAD^')
+      return change
+    }
+    const gone = await changeAfter(() => rmSync(join(repository.root, 'guard.ts')))
+    const emptied = await changeAfter(() => repository.write('guard.ts', ''))
+    assert.deepEqual(inShort(gone), ['guard.ts: deleted', 'guard.ts: -deny()\n'])
+    assert.deepEqual(inShort(emptied), ['guard.ts: empty', 'guard.ts: -deny()\n'])
+    const [one, other] = [digestsOf(gone), digestsOf(emptied)]
+    assert.notEqual(one[0], other[0])
+    const script = await changeAfter(() => rmSync(join(repository.root, 'run.sh')))
+    assert.deepEqual(inShort(script), ['run.sh: deleted', 'run.sh: -echo\n'])
+  })
+
   it('takes a moved file that was edited for a removed and an added one', async (t) => {
     const repository = repositoryWith(t, { 'old.txt': numbered(3) })
     renameSync(join(repository.root, 'old.txt'), join(repository.root, 'new.txt'))

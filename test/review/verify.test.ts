@@ -117,6 +117,25 @@ describe('what lands, judged by receipts', () => {
     assert.deepEqual(placesIn(await judge(root, ['HEAD~2', 'HEAD'], both)), ['a.txt:18'])
   })
 
+  it('does not take a receipt of a deleted file for an emptied one, nor the other way round', async (t) => {
+    const { root, commitFiles, commit, write, git } = createRepository(t)
+    commitFiles({ 'guard.ts': 'deny()\n' })
+    git('rm', '-q', 'guard.ts')
+    commit()
+    git('branch', 'gone')
+    git('reset', '-q', '--hard', 'HEAD^')
+    write('guard.ts', '')
+    commit()
+    git('branch', 'emptied')
+    const judged = async (read: string, lands: string) => {
+      const receipts = [await receiptOf(await changeIn(root, `${read}^`, read), ann)]
+      return placesIn(await judge(root, [`${lands}^`, lands], receipts))
+    }
+    assert.deepEqual(await judged('gone', 'emptied'), ['guard.ts (empty)'])
+    assert.deepEqual(await judged('emptied', 'gone'), ['guard.ts (deleted)'])
+    assert.deepEqual(await judged('gone', 'gone'), [])
+  })
+
   it('needs as many people as the policy says, and takes one with two names or two receipts for one', async (t) => {
     const { root } = createTopic(t)
     const change = await changeIn(root, 'main', 'topic')

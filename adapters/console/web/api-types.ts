@@ -3732,7 +3732,7 @@ export interface components {
                 }[];
             } | {
                 /** @enum {string} */
-                kind: "binary" | "empty" | "large" | "mode" | "moved" | "submodule";
+                kind: "binary" | "deleted" | "empty" | "large" | "mode" | "moved" | "submodule";
                 path: string;
                 digest: string;
                 /** @constant */
@@ -3903,7 +3903,7 @@ export interface components {
                 }[];
             } | {
                 /** @enum {string} */
-                kind: "binary" | "empty" | "large" | "mode" | "moved" | "submodule";
+                kind: "binary" | "deleted" | "empty" | "large" | "mode" | "moved" | "submodule";
                 path: string;
                 digest: string;
                 /** @constant */
@@ -4084,7 +4084,7 @@ export interface components {
                     }[];
                 } | {
                     /** @enum {string} */
-                    kind: "binary" | "empty" | "large" | "mode" | "moved" | "submodule";
+                    kind: "binary" | "deleted" | "empty" | "large" | "mode" | "moved" | "submodule";
                     path: string;
                     digest: string;
                     /** @constant */
