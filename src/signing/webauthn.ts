@@ -26,7 +26,13 @@ export const Passkey = z.object({
 })
 export type Passkey = z.infer<typeof Passkey>
 
-const ClientData = z.object({ type: z.literal('webauthn.get'), challenge: z.string(), origin: z.string() })
+const ClientData = z.object({
+  type: z.literal('webauthn.get'),
+  challenge: z.string(),
+  origin: z.string(),
+  crossOrigin: z.boolean().optional(),
+  topOrigin: z.unknown().optional(),
+})
 
 /** Origin that stands for each port of this machine. */
 export const LOCALHOST = 'http://localhost'
@@ -49,6 +55,9 @@ export function passkeyFault(assertion: Assertion, passkey: Passkey, message: Bu
   if (!client.success) return 'the client data are not those of a passkey'
   if (client.data.challenge !== sha256(message).toString('base64url')) return 'the passkey signed something else'
   if (!isFrom(client.data.origin, passkey.origins)) return `the passkey was used at ${client.data.origin}`
+  // Another site that frames the page decides what its reader sees.
+  if (client.data.crossOrigin || client.data.topOrigin !== undefined)
+    return 'the passkey was used in a frame of another site'
   if (!authenticator.subarray(0, FLAGS_AT).equals(sha256(passkey.rp_id))) return 'the passkey is for another domain'
   const flags = authenticator[FLAGS_AT] ?? 0
   if ((flags & USER_PRESENT) === 0 || (flags & USER_VERIFIED) === 0) return 'the passkey did not verify the user'

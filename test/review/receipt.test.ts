@@ -143,6 +143,12 @@ describe('a passkey beside a receipt', () => {
       [{ origin: 'http://evil.example' }, 'the passkey was used at http://evil.example'],
       [{ rpId: 'evil.example' }, 'the passkey is for another domain'],
       [{ message: Buffer.from('other') }, 'the passkey signed something else'],
+      [{ client: { crossOrigin: true } }, 'the passkey was used in a frame of another site'],
+      [
+        { client: { crossOrigin: false, topOrigin: 'https://evil.example' } },
+        'the passkey was used in a frame of another site',
+      ],
+      [{ client: { crossOrigin: 'true' } }, 'the client data are not those of a passkey'],
       [{ type: 'webauthn.create' }, 'the client data are not those of a passkey'],
       [{ otherKey: true }, 'the passkey’s signature is not valid'],
     ]

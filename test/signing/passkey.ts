@@ -11,6 +11,8 @@ interface PasskeyOptions {
   /** Message that is signed instead of the given one. */
   message?: Buffer
   type?: string
+  /** Other fields of the client's data. */
+  client?: object
   /** Signs with a key that was never enrolled. */
   otherKey?: boolean
 }
@@ -28,7 +30,8 @@ export function passkeyOf(options: PasskeyOptions) {
 
   function answer(message: Buffer): Assertion {
     const challenge = sha256(options.message ?? message).toString('base64url')
-    const client = Buffer.from(JSON.stringify({ type: options.type ?? 'webauthn.get', challenge, origin, other: 1 }))
+    const type = options.type ?? 'webauthn.get'
+    const client = Buffer.from(JSON.stringify({ type, challenge, origin, other: 1, ...options.client }))
     const authenticator = Buffer.concat([sha256(Buffer.from(rpId)), Buffer.from([flags, 0, 0, 0, 7])])
     const key = options.otherKey ? keyPair(algorithm).privateKey : privateKey
     const signed = Buffer.concat([authenticator, sha256(client)])
