@@ -42,11 +42,13 @@ export async function issueAttestation(
   const window = await newestRecords(trx, session.session_id, session.records, terms.windowRecords)
   await yieldToEventLoop()
   const assessment = assess(window, session.records, terms, now)
+  const sketch = assessment.status === 'collecting' ? null : sketchOf(window)
+  await keepSketch(trx, session.session_id, sketch)
   const attestation: Attestation = {
     id: newId('att'),
     session_id: session.session_id,
     task_id: session.task_id,
-    ...(assessment.status === 'collecting' ? assessment : await comparedWithOthers(trx, session, window, assessment)),
+    ...(await comparedWithOthers(trx, session, sketch, assessment)),
     records: session.records,
     chain_head: session.chain_head,
     issued_at: now.toISOString(),
@@ -58,18 +60,41 @@ export async function issueAttestation(
   return attestation
 }
 
-/** Keeps the sketch of a session, measures its novelty, and fails a near copy of another stream of its key. */
+/**
+ * Assesses some records of a session by themselves, as an attestation assesses the newest ones. Nothing is stored.
+ *
+ * @returns the assessment, and the sketch to keep for the session with `keepSketch`; null where nothing moves
+ */
+export async function assessAlone(
+  db: Kysely<Schema>,
+  stream: Stream,
+  records: readonly PackedRecord[],
+  terms: AttestationTerms,
+  now: Date,
+): Promise<{ assessment: Assessment; sketch: string | null }> {
+  const window = newestOf(records, terms.windowRecords).map(assessedOf)
+  const assessment = assess(window, records.length, terms, now)
+  const sketch = assessment.status === 'collecting' ? null : sketchOf(window)
+  return { assessment: await comparedWithOthers(db, stream, sketch, assessment), sketch }
+}
+
+/** Keeps the sketch of a session, which later streams of its key are compared with. */
+export async function keepSketch(trx: Transaction<Schema>, session_id: string, sketch: string | null): Promise<void> {
+  if (sketch === null) return
+  await trx.updateTable('gaze_sessions').set({ sketch }).where('session_id', '=', session_id).execute()
+}
+
+type Stream = Pick<GazeSession, 'session_id' | 'caller_id'>
+
+/** Measures the novelty of a stream, and fails a near copy of another one of its key. */
 async function comparedWithOthers(
-  trx: Transaction<Schema>,
-  { session_id, caller_id }: GazeSession,
-  window: readonly StoredRecord[],
+  db: Kysely<Schema>,
+  { session_id, caller_id }: Stream,
+  sketch: string | null,
   assessment: Assessment,
 ): Promise<Assessment> {
-  const sketch = sketchOf(window)
-  if (sketch === null) return assessment
-  await trx.updateTable('gaze_sessions').set({ sketch }).where('session_id', '=', session_id).execute()
-  if (assessment.replayed) return assessment
-  const likeness = await greatestLikeness(trx, { session_id, caller_id }, sketch)
+  if (sketch === null || assessment.replayed) return assessment
+  const likeness = await greatestLikeness(db, { session_id, caller_id }, sketch)
   const evidence = evidenceOf({ ...assessment.evidence, novelty: rounded(1 - likeness, 4) })
   if (assessment.status !== 'passed' || likeness < NEAR_COPY) return { ...assessment, evidence }
   const reason = `the records are nearly those of another session of the same key (likeness ${likeness})`
@@ -129,19 +154,33 @@ async function newestRecords(
     }
     newest = newest.sort(byNewest).slice(0, limit)
   }
-  return newest.map(({ record: { tensor, stored_at, isCopied } }) => {
-    const { at, dwell_ms, source, confidence = null, env } = tensor
-    const { x, y } = env
-    return {
-      at,
-      stored_at,
-      dwell_ms,
-      source,
-      confidence,
-      env: x === undefined || y === undefined ? {} : { x, y },
-      copied: isCopied,
-    }
+  return newest.map(({ record }) => assessedOf(record))
+}
+
+/** Takes the newest of some records, raw samples once a tick. */
+function newestOf(records: readonly PackedRecord[], limit: number): PackedRecord[] {
+  const counted = records.flatMap((record) => {
+    const tick = countedTick(record)
+    return tick === null ? [] : [{ tick, record }]
   })
+  return counted
+    .sort(byNewest)
+    .slice(0, limit)
+    .map(({ record }) => record)
+}
+
+function assessedOf({ tensor, stored_at, isCopied }: PackedRecord): StoredRecord {
+  const { at, dwell_ms, source, confidence = null, env } = tensor
+  const { x, y } = env
+  return {
+    at,
+    stored_at,
+    dwell_ms,
+    source,
+    confidence,
+    env: x === undefined || y === undefined ? {} : { x, y },
+    copied: isCopied,
+  }
 }
 
 function byNewest(one: { tick: number; record: PackedRecord }, other: { tick: number; record: PackedRecord }): number {

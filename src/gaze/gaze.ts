@@ -1,17 +1,19 @@
 import { realpath } from 'node:fs/promises'
+import type { Transaction } from 'kysely'
 import * as z from 'zod'
 import type { Base } from '../base.ts'
 import type { CallContext } from '../calls/call-record.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import type { Upstream } from '../inference/inference.ts'
 import type { Page, Paged } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { isWhole, WHOLE } from '../store/text.ts'
 import { newId } from '../text/ids.ts'
 import { analyseRecords, type GazeAnalysis } from './analyse.ts'
-import { type AttestationTerms, issueAttestation, latestAttestation } from './attest.ts'
-import { Attestation, latestPresent } from './attestation.ts'
+import { type AttestationTerms, assessAlone, issueAttestation, keepSketch, latestAttestation } from './attest.ts'
+import { type Assessment, Attestation, latestPresent } from './attestation.ts'
 import { markCopies } from './copies.ts'
 import { type DwellQuery, type PlaceDwell, readDwell } from './dwell.ts'
 import type { ExplainedGaze, ExplainGaze } from './explained.ts'
@@ -117,6 +119,13 @@ export interface Gaze {
   session(sessionId: string): Promise<{ caller_id: string | null; attestation: Attestation | null } | null>
   /** Reads the oldest records of a session with their times of arrival, in the order of arrival, at most `limit`. */
   arrived(sessionId: string, limit: number): Promise<PackedRecord[]>
+  /** Assesses some records of a session by themselves, and returns the sketch to keep for it. Null for no records. */
+  assess(
+    stream: { session_id: string; caller_id: string },
+    records: readonly PackedRecord[],
+  ): Promise<{ assessment: Assessment; sketch: string | null } | null>
+  /** Keeps the sketch of a session in a transaction, for later streams of its key to be compared with. */
+  keepSketch(trx: Transaction<Schema>, sessionId: string, sketch: string | null): Promise<void>
   /** Sums the attention in a project by place, the latest seen first. */
   dwell(query: DwellQuery): Promise<PlaceDwell[]>
   /** Decides whether attestations prove attention to tasks. */
@@ -183,6 +192,9 @@ export function createGaze(deps: { store: Store; config: AttestationTerms; now: 
       }
       return arrived.slice(0, limit)
     },
+    assess: async (stream, records) =>
+      records.length === 0 ? null : assessAlone(store.db, stream, records, config, now()),
+    keepSketch,
     dwell: (query) => readDwell(store.db, query, latestPresent(now())),
     verifier: createGazeVerifier(config),
   }

@@ -13,7 +13,7 @@ const MOST_LINES = 500
 const MOST_VIEWS = 64
 
 /** Greatest difference between the clocks of the client and the gateway, in ms. */
-const CLOCK_SKEW_MS = 60_000
+export const CLOCK_SKEW_MS = 60_000
 
 /** Lines of a file that were in view for a while, as a gaze record says it. */
 export interface Sighting {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
-import type { Attestation } from '../gaze/attestation.ts'
+import type { Assessment } from '../gaze/attestation.ts'
 import type { Gaze, StoreGaze } from '../gaze/gaze.ts'
 import { lockSession, requireTask } from '../gaze/gaze-session.ts'
 import { gatewaySigner } from '../signing/gateway-keys.ts'
@@ -15,6 +15,7 @@ import { fileKindOf } from './file-kind.ts'
 import { requireTrue } from './part.ts'
 import { readingOf, type Sighting } from './reading.ts'
 import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
+import { recordsOfReview } from './records-of-review.ts'
 import {
   changeOf,
   checksOf,
@@ -36,7 +37,13 @@ const OBSERVER = 'gazeway'
 /** A reading, and what its level rests on. */
 interface Read {
   reading: ReviewWithParts['reading']
-  attestation: Attestation | null
+  /** Assessment of the records about the change, and their sketch; null for none. */
+  assessment: Assessment | null
+  sketch: string | null
+  /** Records that are about something else. */
+  elsewhere: number
+  /** Hash of the last record of the session, whatever it is about. */
+  chainHead: string | null
   /** Records that were counted where there are more; null where all of them were. */
   counted: number | null
 }
@@ -92,17 +99,26 @@ export function createReviews(deps: {
 
   async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<Read> {
     const arrived = await gaze.arrived(row.session_id, mostRecords + 1)
-    const sightings = sightingsIn(arrived.slice(0, mostRecords))
+    const records = arrived.slice(0, mostRecords)
     const counted = arrived.length > mostRecords ? mostRecords : null
     const { parts } = changeOf(row)
     const shown = [...parts, ...checksOf(row).flatMap((check) => (check.kind === 'canary' ? [check.hunk] : []))]
-    const reading = await readingOf(shown, sightings, new Set(acknowledged), Date.parse(row.created_at))
+    const started = Date.parse(row.created_at)
+    const reading = await readingOf(shown, sightingsIn(records), new Set(acknowledged), started)
     const [own, canary = null] = [reading.parts.slice(0, parts.length), reading.parts[parts.length]]
-    const attestation = (await gaze.session(row.session_id))?.attestation ?? null
+    const about = recordsOfReview(records, parts, started)
+    const { assessment = null, sketch = null } = (await gaze.assess(row, about)) ?? {}
     const hunks = own.filter((_, at) => parts[at]?.kind === 'hunk')
     const isUnread = hunks.length > 0 && hunks.every(({ seen }) => seen === 0)
-    const level = levelOf({ activeMs: reading.active_ms, isUnread }, attestation)
-    return { reading: { ...reading, parts: own, canary, level }, attestation, counted }
+    const level = levelOf({ activeMs: reading.active_ms, isUnread }, assessment)
+    return {
+      reading: { ...reading, parts: own, canary, level },
+      assessment,
+      sketch,
+      elsewhere: records.length - about.length,
+      chainHead: (await gaze.session(row.session_id))?.attestation?.chain_head ?? null,
+      counted,
+    }
   }
 
   return {
@@ -159,6 +175,7 @@ export function createReviews(deps: {
         const ended = { decided_at: at.toISOString(), receipt: JSON.stringify(receipt) }
         const open = trx.updateTable('reviews').set(ended).where('id', '=', id).where('decided_at', 'is', null)
         if ((await open.returning('id').execute()).length === 0) throw decided('just now')
+        await gaze.keepSketch(trx, row.session_id, read.sketch)
       })
       return receipt
     },
@@ -212,7 +229,7 @@ function sightingsIn(records: Awaited<ReturnType<Gaze['arrived']>>): Sighting[] 
 /** Composes the content of a receipt. */
 function reviewOf(of: { row: ReviewRow; input: DecideReview; read: Read; at: string; keyid: string }): Review {
   const { row, input, read } = of
-  const { reading, attestation, counted } = read
+  const { reading, assessment, elsewhere, counted } = read
   const { parts, active_ms, level } = reading
   const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
   const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
@@ -226,12 +243,13 @@ function reviewOf(of: { row: ReviewRow; input: DecideReview; read: Read; at: str
     coverage: { lines, seen, by_file: byFile(hunks), hunks },
     evidence: {
       coverage: lines === 0 ? null : seen / lines,
-      plausibility: attestation?.evidence.plausibility ?? null,
-      novelty: attestation?.evidence.novelty ?? null,
+      plausibility: assessment?.evidence.plausibility ?? null,
+      novelty: assessment?.evidence.novelty ?? null,
       liveness: null,
       provenance: null,
       reasons: [
-        ...(attestation?.reasons ?? []),
+        ...(assessment?.reasons ?? []),
+        ...(elsewhere === 0 ? [] : [`${elsewhere.toLocaleString('en')} gaze records are about no line of the change`]),
         ...(counted === null ? [] : [`only the first ${counted.toLocaleString('en')} gaze records were counted`]),
         ...missedCanary(checks, input.answers),
       ],
@@ -241,7 +259,7 @@ function reviewOf(of: { row: ReviewRow; input: DecideReview; read: Read; at: str
     presence: input.credential_id === undefined ? null : { method: 'passkey', credential_id: input.credential_id },
     times: { started_at: row.created_at, decided_at: of.at, active_ms },
     policy: row.policy,
-    chain_head: attestation?.chain_head ?? null,
+    chain_head: read.chainHead,
     observer: { name: OBSERVER, keyid: of.keyid },
   }
 }
@@ -251,8 +269,8 @@ function reviewOf(of: { row: ReviewRow; input: DecideReview; read: Read; at: str
  * were acknowledged. A passkey raises the level
  * where the receipt is verified: nobody here knows which ones a policy enrolls.
  */
-function levelOf(of: { activeMs: number; isUnread: boolean }, attestation: Attestation | null): Level {
-  if (!of.isUnread && attestation?.level === 'plausible') return 'plausible'
+function levelOf(of: { activeMs: number; isUnread: boolean }, assessment: Assessment | null): Level {
+  if (!of.isUnread && assessment?.level === 'plausible') return 'plausible'
   return of.activeMs > 0 ? 'seen' : 'none'
 }
 

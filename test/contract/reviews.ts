@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
+import type { GazeTensor } from '../../src/gaze/tensor.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
 import { modeItem } from '../../src/review/items.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
@@ -62,6 +63,13 @@ export function reviewsContract(open: () => Promise<Store>): void {
       clock = new Date(clock.getTime() + ms)
     }
 
+    /** SYNTHETIC gaze of a person from now on, at lines of a file. */
+    const gazeAt = (path: string, seed: number, lines: [number, number] = [1, 4]) =>
+      humanStream(seed, { start: clock.toISOString(), paths: [path] }).map((record) => ({
+        ...record,
+        env: { ...record.env, line_start: lines[0], line_end: lines[1] },
+      }))
+
     it('keeps the lines of a change, and tells how far they were read', async () => {
       const { id } = await reviews.create(change, ANN)
       wait(2000)
@@ -104,7 +112,7 @@ export function reviewsContract(open: () => Promise<Store>): void {
     it('has the level none without evidence, and plausible once lines were read with gaze like a person’s', async () => {
       const decided = async (id: string) =>
         openReceipt(await reviews.decide(id, decision(), ANN), 'receipt').review.level
-      const gaze = (seed: number) => humanStream(seed, { start: clock.toISOString(), paths: ['src/a.ts'] })
+      const gaze = (seed: number) => gazeAt('src/a.ts', seed)
       const [without, unread, read] = [
         await reviews.create(change, ANN),
         await reviews.create(change, ANN),
@@ -113,7 +121,7 @@ export function reviewsContract(open: () => Promise<Store>): void {
       assert.equal(await decided(without.id), 'none')
       const [first, second] = [gaze(3), gaze(4)]
       wait(60_000)
-      await reviews.addEvidence(unread.id, first, ANN)
+      await reviews.addEvidence(unread.id, [...gazeAt('src/a.ts', 3, [1, 400]), ...first.slice(0, 1)], ANN)
       assert.equal(await decided(unread.id), 'seen')
       await reviews.addEvidence(read.id, second, ANN)
       wait(2000)
@@ -125,16 +133,65 @@ export function reviewsContract(open: () => Promise<Store>): void {
       const item = modeItem({ path: 'run.sh', old: { mode: '100644', oid: 'a' }, new: { mode: '100755', oid: 'a' } })
       const { id } = await reviews.create(NewReview.parse({ ...change, parts: [...parts, item] }), ANN)
       const alone = await reviews.create(NewReview.parse({ ...change, parts: [item] }), ANN)
-      const stream = (seed: number) => humanStream(seed, { start: clock.toISOString(), paths: ['other.ts'] })
-      const [first, second] = [stream(5), stream(6)]
+      const [ofHunk, ofItem, elsewhere] = [gazeAt('src/a.ts', 5, [1, 400]), gazeAt('run.sh', 6), gazeAt('other.ts', 7)]
+      const without = await reviews.create(NewReview.parse({ ...change, parts: [item] }), ANN)
       wait(60_000)
-      const levelOf = async (review: string, records: typeof first) => {
+      const levelOf = async (review: string, records: typeof ofHunk) => {
         await reviews.addEvidence(review, records, ANN)
         const receipt = await reviews.decide(review, decision({ acknowledged: [item.digest] }), ANN)
         return openReceipt(receipt, 'receipt').review.level
       }
-      assert.equal(await levelOf(id, first), 'seen')
-      assert.equal(await levelOf(alone.id, second), 'plausible')
+      assert.equal(await levelOf(id, ofHunk), 'seen')
+      assert.equal(await levelOf(alone.id, ofItem), 'plausible')
+      assert.equal(await levelOf(without.id, elsewhere), 'seen')
+    })
+
+    it('is not plausible by gaze at something else in its session, nor by what is dated before it', async () => {
+      const read = async (records: () => GazeTensor[]) => {
+        const { id } = await reviews.create(change, ANN)
+        const sent = records()
+        wait(60_000)
+        for (const batch of [sent, [view('src/a.ts', 1, 4, 2000)]]) await reviews.addEvidence(id, batch, ANN)
+        return openReceipt(await reviews.decide(id, decision(), ANN), 'receipt').review
+      }
+      const other = await read(() => gazeAt('other.ts', 11))
+      assert.deepEqual([other.level, other.coverage.seen], ['seen', 4])
+      assert.ok(other.evidence.reasons.includes('60 gaze records are about no line of the change'))
+      assert.equal((await read(() => gazeAt('src/a.ts', 12, [20, 30]))).level, 'seen', 'far from its lines')
+      const unplaced = await read(() =>
+        gazeAt('src/a.ts', 13).map(({ env: { x, y }, ...record }) => ({ ...record, env: { x, y } })),
+      )
+      assert.equal(unplaced.level, 'seen', 'at no file')
+      const early = await read(() =>
+        gazeAt('src/a.ts', 14).map((record) => ({
+          ...record,
+          at: new Date(Date.parse(record.at) - 120_000).toISOString(),
+        })),
+      )
+      assert.equal(early.level, 'seen', 'before it')
+      assert.equal((await read(() => gazeAt('src/a.ts', 15))).level, 'plausible')
+    })
+
+    it('refuses a copy of the gaze of another review as plausible, whatever gaze at something else is put beside it', async () => {
+      const levels: string[] = []
+      for (const [index, beside] of [[], gazeAt('other.ts', 22)].entries()) {
+        const { id } = await reviews.create(change, ANN)
+        const [copied, other] = [
+          gazeAt('src/a.ts', 21),
+          beside.map((record, at) => ({ ...record, at: gazeAt('src/a.ts', 22)[at]?.at as string })),
+        ]
+        // One value of each record is another, so that it is no replay.
+        const sent = copied.map((record) => ({ ...record, dwell_ms: record.dwell_ms + 3 * index }))
+        wait(60_000)
+        await reviews.addEvidence(
+          id,
+          [...sent, ...other.map((record) => ({ ...record, source: 'webcam' as const }))],
+          ANN,
+        )
+        await reviews.addEvidence(id, [view('src/a.ts', 1, 4, 2000)], ANN)
+        levels.push(openReceipt(await reviews.decide(id, decision(), ANN), 'receipt').review.level)
+      }
+      assert.deepEqual(levels, ['plausible', 'seen'])
     })
 
     it('takes no evidence of another key, by any way, and that key keeps nobody from it', async () => {
