@@ -34,12 +34,23 @@ export async function showCost(loaded: LoadedConfig, flags: CostFlags): Promise<
   const query = { repository, ...(branch !== undefined && { branch }), ...(since && { from: timeOf(since) }) }
   if (pr !== undefined) {
     const commits = await commitsIn(existsSync(repo) ? repo : '.', pr)
-    const costs = costOfCommits(commits, await costsFrom(loaded, { ...query, by: 'commit' }))
+    const found = await costsFrom(loaded, { ...query, by: 'commit' })
+    hintAtHooks(found)
+    const costs = costOfCommits(commits, found)
     return print(json ? inJson({ repository, range: pr, commits: costs }) : costMarkdown(costs))
   }
   const costs = await costsFrom(loaded, { ...query, by })
+  hintAtHooks(costs)
   print(
     json ? inJson({ repository, branch: branch ?? null, by, ...costs }) : costTable(by, branch ?? repository, costs),
+  )
+}
+
+/** Says why nothing may be found: calls alone do not say where their agent works. */
+function hintAtHooks({ total }: SessionCosts): void {
+  if (total.sessions > 0) return
+  process.stderr.write(
+    'No session is known to have worked there. Hooks of the agent note it: docs/guides/coding-sessions.md\n',
   )
 }
 

@@ -98,6 +98,8 @@ describe('real agents that are connected, on two branches each of one repository
     const working = work(agent, place, `task:${name}`)
     const early = working.then((output) => assert.fail(`${agent.name} has ended: ${output}`))
     const { aborted } = await Promise.race([model.hanging(), early])
+    // Its settings change while it has them open.
+    await gazeway('connect', agent.name, '--yes', '--url', gateway.url, '--model', 'llm-3-fast')
     const { items } = await ask(`/api/coding-sessions?client=${agent.name}&sort=last&limit=1`)
     await ask(`/api/coding-sessions/${items[0].id}/stop`, { method: 'POST' })
     await aborted
@@ -121,6 +123,15 @@ describe('real agents that are connected, on two branches each of one repository
           [made],
         )
         assert.deepEqual([session.repository, session.branch], [REPOSITORY, name])
+        const { lines } = JSON.parse(await gazeway('cost', '--branch', name, '--by', 'commit', '--json'))
+        // All but the last words, which come after the commit.
+        assert.deepEqual(
+          lines.map(({ key, calls }: Reply) => [key, calls]),
+          [
+            [session.commits[0].sha, session.calls - 1],
+            [null, 1],
+          ],
+        )
         const kinds = session.by_kind.map(({ key }: Reply) => key)
         assert.equal(kinds.includes(agent.subagentKind), branch === 'pay', `${name}: ${kinds}`)
         assert.equal(kinds.length, branch === 'pay' ? 2 : 1, `${name}: ${kinds}`)
@@ -168,6 +179,11 @@ describe('real agents that are connected, on two branches each of one repository
     add('CSV of receipts', await csv('/api/wallet/metered/usage'), ({ upstream_cost_usd }) => upstream_cost_usd)
     const sessions = await ask('/api/coding-sessions')
     add('sessions', sessions.items, ({ cost_usd }) => cost_usd)
+    assert.equal(sessions.items.length, agents.length * 3)
+    for (const { id, cost_usd } of sessions.items) {
+      const own = usage.items.filter(({ session }: Reply) => session === id)
+      assert.equal(micros(cost_usd), sumOf(own.map(({ billing }: Reply) => billing.upstream_cost_usd)), id)
+    }
     add('CSV of sessions', await csv('/api/coding-sessions'), ({ cost_usd }) => cost_usd)
     assert.deepEqual(sums, Object.fromEntries(Object.keys(sums).map((name) => [name, receipts])))
   })

@@ -137,6 +137,18 @@ describe('hooks of a coding agent, and gazeway cost', () => {
     assert.deepEqual(sessions(await found()), ['short'])
   })
 
+  it('says what notes a session where none is known', async (t) => {
+    const { commit, call, cost } = await machine(t, {})
+    commit('First')
+    await call('unnoted')
+    for (const args of [[], ['--pr', 'HEAD..HEAD']]) {
+      const { code, stderr } = await cost(...args)
+      const hint =
+        'No session is known to have worked there. Hooks of the agent note it: docs/guides/coding-sessions.md\n'
+      assert.deepEqual([code, stderr], [0, hint])
+    }
+  })
+
   it('keeps facts in the data folder without a gateway, for the one of this machine', async (t) => {
     const { git, commit, hook, call, place } = await machine(t, {})
     const first = commit('First')

@@ -98,6 +98,8 @@ export function settle(agent: WorkingAgent, { home }: Place): void {
   mkdirSync(dirname(program))
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`)
   chmodSync(program, 0o755)
+  // Codex starts login shells.
+  writeFileSync(join(home, '.profile'), 'PATH="$HOME/bin:$PATH"\n')
 }
 
 /** Files of an agent that differ from those before it was connected, with their content now. */
