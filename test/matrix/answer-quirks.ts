@@ -66,6 +66,11 @@ const ENDS = of('Ends of answers', [
     'BerriAI/litellm#35663',
     { chat: [BEGIN, opened(0, 'a', 'look', '{"at":1}'), chunk({}, 'stop')], expected: LOOKED },
   ],
+  [
+    'no finish_reason after a call',
+    'earendil-works/pi#6226',
+    { chat: [BEGIN, opened(0, 'a', 'look', '{"at":1}')], expected: LOOKED },
+  ],
   ['finish_reason null at the end', 'vllm-project/vllm#27572', { chat: hello(chunk({}, null)), expected: HELLO }],
   ['no finish_reason at all', 'vllm-project/vllm#27572', { chat: hello(), expected: HELLO }],
   [
@@ -414,6 +419,28 @@ const MESSAGES = of('Answers of Messages', [
     {
       messages: [begun, { type: 'ping' }, ...textBlock(0, 'Hello'), { type: 'ping' }, ...stop('end_turn')],
       expected: HELLO,
+    },
+  ],
+  [
+    'message_start twice',
+    'BerriAI/litellm#32357',
+    { messages: [begun, begun, ...textBlock(0, 'Hello'), ...stop('end_turn')], expected: HELLO },
+  ],
+  [
+    'thinking in a block of text',
+    'BerriAI/litellm#33224',
+    {
+      messages: [
+        begun,
+        ...block(
+          0,
+          { type: 'text', text: '' },
+          { type: 'thinking_delta', thinking: 'Hm.' },
+          { type: 'text_delta', text: 'Hello' },
+        ),
+        ...stop('end_turn'),
+      ],
+      expected: said('Hello', [], 'Hm.'),
     },
   ],
   [

@@ -7,19 +7,34 @@ export const orderFaults: Readonly<Record<'M' | 'R' | 'C', (events: Event[]) => 
   C: chunkFaults,
 }
 
+/** Types of blocks in which a delta may stand. */
+const HOLDERS: Readonly<Record<string, readonly unknown[]>> = {
+  text_delta: ['text'],
+  thinking_delta: ['thinking'],
+  signature_delta: ['thinking'],
+  input_json_delta: ['tool_use', 'server_tool_use'],
+}
+
+const typeIn = (part: unknown): unknown => (part as Event | undefined)?.type
+
 /** https://docs.claude.com/en/docs/build-with-claude/streaming */
 function messageFaults(events: Event[]): string[] {
   const faults: string[] = []
   let next = 0
   let open: number | null = null
+  let kind: unknown = null
   const all = events.filter(({ type }) => type !== 'ping')
-  for (const [at, { type, index }] of all.entries()) {
+  for (const [at, { type, index, content_block, delta }] of all.entries()) {
     if ((type === 'message_start') !== (at === 0) && type !== 'error') faults.push(`${type} at ${at}`)
     if (type === 'content_block_start') {
       if (open !== null || index !== next) faults.push(`block ${index} begins`)
       open = next++
-    } else if (type === 'content_block_delta' && index !== open) faults.push(`delta of ${index}`)
-    else if (type === 'content_block_stop') {
+      kind = typeIn(content_block)
+    } else if (type === 'content_block_delta') {
+      if (index !== open) faults.push(`delta of ${index}`)
+      if (HOLDERS[String(typeIn(delta))]?.includes(kind) === false) faults.push(`${typeIn(delta)} in ${kind}`)
+    }
+    if (type === 'content_block_stop') {
       if (index !== open) faults.push(`block ${index} ends`)
       open = null
     } else if (type === 'message_delta' && open !== null) faults.push('message_delta in a block')

@@ -178,6 +178,8 @@ export function createCompletionChunks(custom: ReadonlySet<unknown> = NO_CUSTOM)
     const { type, text, partial_json } = delta
     if (type === 'text_delta') return adds({ content: read.text(text, 'delta.text') })
     if (thought !== null) return continueThought(thought, delta)
+    // Some servers send thoughts in a block of text.
+    if (type === 'thinking_delta') return adds({ reasoning_content: read.text(delta.thinking, 'delta.thinking') })
     const call = callAt.get(index)
     if (type !== 'input_json_delta' || call === undefined) return []
     const added = read.text(partial_json, 'delta.partial_json')

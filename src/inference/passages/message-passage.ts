@@ -17,6 +17,7 @@ import { badReply, hideSecrets } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { errorEvent } from './error-event.ts'
 import { gatherMessage } from './gather.ts'
+import { watchMessageBlocks } from './message-blocks.ts'
 import { watchMessageCalls } from './message-calls.ts'
 import {
   type Answered,
@@ -97,10 +98,11 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   let complete = false
   let refused: WholeReply | null = null
   const made = madeByStream(context.asked)
+  const blocks = watchMessageBlocks()
   const calls = watchMessageCalls(context)
 
   function filter(given: Buffer): Buffer | null {
-    const events = calls.read(given)
+    const events = calls.read(blocks.read(given))
     complete ||= events.includes(MESSAGE_STOP) && splitEvents(events).some(isStop)
     made.read(events)
     if (!held.isHeld()) return events
