@@ -119,7 +119,7 @@ const reasoningBack: strict.Rule = ({ messages }) =>
 
 const OPENAI = [
   ...[strict.pairedTools, strict.shortIds, strict.objectSchemas, strict.knownFields, strict.imageObjects],
-  ...[functionNames, strictSchemas, knownParts],
+  ...[functionNames, strictSchemas, knownParts, strict.noEmptyLists],
 ]
 
 /** Refusals of providers and servers of chat completions, from their references and reports. */
@@ -127,15 +127,16 @@ export const DIALECTS = {
   OpenAI: OPENAI,
   'OpenAI, reasoning': [...OPENAI, strict.noTemperature, newLimit],
   DeepSeek: [strict.pairedTools, strict.parsedArguments, textParts],
-  'DeepSeek, thinking': [strict.pairedTools, strict.parsedArguments, textParts, reasoningBack],
-  Gemini: [strict.fewKeywords, wordsOnly, strict.pairedTools],
+  'DeepSeek, at first': [strict.plainContent],
+  'DeepSeek, thinking': [strict.pairedTools, strict.parsedArguments, textParts, reasoningBack, strict.freeChoice],
+  Gemini: [strict.fewKeywords, wordsOnly, strict.pairedTools, strict.uniqueFunctions],
   'Gemini 3': [strict.fewKeywords, wordsOnly, strict.pairedTools, signedSteps],
   'Qwen template': [strict.systemAtBeginning, strict.parsedArguments, noDeveloper],
-  'Gemma template': [strict.noSystemRole],
+  'Gemma template': [strict.noSystemRole, strict.alternatingRoles],
   vLLM: [strict.parsedArguments, strict.imageObjects, noDeveloper],
-  Mistral: [nineLetters, strict.pairedTools],
-  Groq: [strict.noCacheMarks, strict.pairedTools],
-  'LM Studio': [strict.noJsonObject],
+  Mistral: [nineLetters, strict.pairedTools, strict.answerAfterTool],
+  Groq: [strict.noCacheMarks, strict.pairedTools, strict.knownMessageFields],
+  'LM Studio': [strict.noJsonObject, strict.someContent],
   'Alibaba Cloud': [strict.streamsAlone],
 } satisfies Record<string, strict.Rule[]>
 
@@ -160,10 +161,19 @@ export function refusedByAnthropic(body: Fields, headers: Received['headers']): 
   if (Number(body.temperature ?? 0) > 1) return 'temperature: Input should be less than or equal to 1'
   if (body.temperature !== undefined && body.top_p !== undefined)
     return '`temperature` and `top_p` cannot both be specified for this model. Please use only one.'
-  return toolFault(list(body.tools)) ?? messageFault(list(body.messages)) ?? markFault(body)
+  return toolFault(list(body.tools)) ?? messageFault(list(body.messages)) ?? choiceFault(body) ?? markFault(body)
+}
+
+/** Extended thinking: https://platform.claude.com/docs/en/build-with-claude/extended-thinking */
+function choiceFault({ tool_choice, thinking }: Fields): string | null {
+  const isForced = ['any', 'tool'].includes(String((tool_choice as Fields | undefined)?.type))
+  const isThinking = ['enabled', 'adaptive'].includes(String((thinking as Fields | undefined)?.type))
+  return isForced && isThinking ? 'Thinking may not be enabled when tool_choice forces tool use.' : null
 }
 
 function toolFault(tools: Fields[]): string | null {
+  const names = tools.map(({ name }) => name)
+  if (new Set(names).size < names.length) return 'tools: Tool names must be unique.'
   for (const [at, tool] of tools.entries()) {
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(String(tool.name))) return `tools.${at}.custom.name: String should match pattern`
     if (TYPED.test(String(tool.type))) continue
@@ -203,6 +213,9 @@ function messageFault(messages: Fields[]): string | null {
     if (media !== undefined)
       return `messages.${at}.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'`
   }
+  // https://github.com/router-for-me/CLIProxyAPI/issues/5319
+  if (open.length === 0 && messages.at(-1)?.role === 'assistant')
+    return 'This model does not support assistant message prefill. The conversation must end with a user message.'
   return open.length === 0
     ? null
     : `messages.${messages.length - 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after`

@@ -1,7 +1,7 @@
 import type { Behaviour, Received } from './upstream.ts'
 import { chunks, completion, json, sse } from './upstream.ts'
 
-type Message = { role: string; content?: unknown; tool_call_id?: string; tool_calls?: Call[] }
+type Message = { role: string; content?: unknown; tool_call_id?: string; tool_calls?: Call[] | undefined }
 type Call = { id: string; function: { name: string; arguments: string } }
 type Body = Record<string, unknown> & { messages: Message[]; stream?: boolean }
 
@@ -13,6 +13,70 @@ export const systemAtBeginning: Rule = ({ messages }) =>
   messages.some(({ role }, index) => role === 'system' && index > 0)
     ? { message: 'System message must be at the beginning.' }
     : null
+
+/** Chat templates of Gemma and Mistral: https://github.com/vllm-project/vllm/issues/6862 */
+export const alternatingRoles: Rule = ({ messages }) =>
+  messages.some(({ role }, at) => at > 0 && role !== 'tool' && role === messages[at - 1]?.role)
+    ? { message: 'Conversation roles must alternate user/assistant/user/assistant/...' }
+    : null
+
+/** Mistral: https://github.com/mistralai/mistral-common/issues/169 */
+export const answerAfterTool: Rule = ({ messages }) =>
+  messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.role === 'tool')
+    ? { message: "Unexpected role 'user' after role 'tool'" }
+    : null
+
+/** Servers that read content as a text: https://github.com/BerriAI/litellm/issues/6642 */
+export const plainContent: Rule = ({ messages }) => {
+  const at = messages.findIndex(({ content }) => Array.isArray(content))
+  return at < 0
+    ? null
+    : {
+        message: `Failed to deserialize the JSON body into the target type: messages[${at}]: invalid type: sequence, expected a string at line 1 column 40`,
+        status: 422,
+      }
+}
+
+/** LM Studio: https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/261 */
+export const someContent: Rule = ({ messages }) =>
+  messages.some(({ content }) => (content ?? null) === null)
+    ? { message: "Invalid 'content': 'content' field must be a string or an array of objects." }
+    : null
+
+/** OpenAI: https://github.com/openai/openai-node/pull/1341 */
+export const noEmptyLists: Rule = ({ messages, tools }) => {
+  const empty = 'empty array. Expected an array with minimum length 1, but got an empty array instead.'
+  if (Array.isArray(tools) && tools.length === 0) return { message: `Invalid 'tools': ${empty}` }
+  const at = messages.findIndex(({ tool_calls }) => tool_calls?.length === 0)
+  return at < 0 ? null : { message: `Invalid 'messages[${at}].tool_calls': ${empty}` }
+}
+
+const MESSAGE_FIELDS = ['role', 'content', 'name', 'tool_calls', 'tool_call_id', 'reasoning_content', 'reasoning']
+
+/** Groq: https://github.com/run-llama/llama_index/issues/14701 */
+export const knownMessageFields: Rule = ({ messages }) => {
+  for (const [at, message] of messages.entries()) {
+    const odd = Object.keys(message).find((name) => !MESSAGE_FIELDS.includes(name))
+    if (odd !== undefined)
+      return {
+        message: `'messages.${at}' : for 'role:${message.role}' the following must be satisfied[('messages.${at}' : property '${odd}' is unsupported)]`,
+      }
+  }
+  return null
+}
+
+/** Gemini. */
+export const uniqueFunctions: Rule = ({ tools }) => {
+  const names = ((tools ?? []) as { function?: { name: string } }[]).map(({ function: called }) => called?.name)
+  const double = names.find((name, at) => names.indexOf(name) !== at)
+  return double === undefined ? null : { message: `Duplicate function declaration found: ${double}` }
+}
+
+/** DeepSeek in the thinking mode: https://github.com/tickernelz/opencode-mem/issues/253 */
+export const freeChoice: Rule = ({ tool_choice, thinking }) =>
+  ['auto', 'none', undefined].includes(tool_choice as string) || (thinking as { type?: string })?.type === 'disabled'
+    ? null
+    : { message: 'Thinking mode does not support this tool_choice' }
 
 /** A template of Gemma, which has no system role. */
 export const noSystemRole: Rule = ({ messages }) =>

@@ -219,6 +219,30 @@ const PAIRS = of('Tool calls and results', [
   ],
 ])
 
+const TURNS = of('Order of turns', [
+  ['text beside results', 'mistralai/mistral-common#169', 'Mistral', turns(['aaaaaaaaa'], ['aaaaaaaaa'])],
+  [
+    'the user twice',
+    'vllm-project/vllm#6862',
+    'Gemma template',
+    {
+      M: { messages: [user('Hi'), user([text('Hello')])] },
+      R: { input: [user('Hi'), user('Hello')] },
+      C: { messages: [user('Hi'), user([text('Hello')])] },
+    },
+  ],
+  [
+    'an answer at the end',
+    'router-for-me/CLIProxyAPI#5319',
+    'OpenAI',
+    {
+      M: { messages: [user('Hi'), assistant('Hel')] },
+      R: { input: [user('Hi'), assistant('Hel')] },
+      C: { messages: [user('Hi'), assistant('Hel')] },
+    },
+  ],
+])
+
 /** Steps of one turn: calls, each with its result. */
 const steps = (...all: string[][]) => ({
   M: {
@@ -265,6 +289,40 @@ const EARLIER = of('Reasoning of earlier answers', [
   ['a call with its signature', SIGNATURES, 'Gemini 3', signed('own')],
   ['a call with the signature of another model', 'lbjlaq/Antigravity-Manager#970', 'Gemini 3', signed('foreign')],
 ])
+
+const FORMS = of('Form of messages', [
+  [
+    'texts as parts',
+    'BerriAI/litellm#6642',
+    'DeepSeek, at first',
+    {
+      M: { system: [text('a')], messages: [user([text('Hello')])] },
+      R: { input: [user([{ type: 'input_text', text: 'Hello' }])] },
+      C: { messages: [system([text('a')]), user([text('Hello')])] },
+    },
+  ],
+  ['no content beside calls', 'lmstudio-ai/lmstudio-bug-tracker#261', 'LM Studio', steps(['a'])],
+  [
+    'fields of an answer that come back',
+    'run-llama/llama_index#14701',
+    'Groq',
+    {
+      C: { messages: [user('Hi'), assistant('b', { refusal: null, annotations: [], status: 'done' }), user('Hello')] },
+    },
+  ],
+  [
+    'empty lists',
+    'openai/openai-node#1341',
+    'OpenAI',
+    {
+      M: { tools: [] },
+      R: { tools: [], tool_choice: 'auto' },
+      C: { tools: [], tool_choice: 'auto', messages: [user('Hi'), assistant('b', { tool_calls: [] }), user('Hello')] },
+    },
+  ],
+])
+
+const twice = (one: object) => Object.fromEntries(Object.entries(one).map(([name, [only]]) => [name, [only, only]]))
 
 const SCHEMAS = of('Schemas and tools', [
   ['{"type": "object"} without properties', OPENAI, 'OpenAI', tool({ type: 'object' })],
@@ -349,6 +407,27 @@ const SCHEMAS = of('Schemas and tools', [
       M: { ...tool(OBJECT).M, tool_choice: { type: 'any' } },
       R: { ...tool(OBJECT).R, tool_choice: 'required' },
       C: { ...tool(OBJECT).C, tool_choice: 'required' },
+    },
+  ],
+  [
+    'two tools of one name',
+    'anthropics/claude-code#10687',
+    'Gemini',
+    { M: twice(tool(OBJECT).M), R: twice(tool(OBJECT).R), C: twice(tool(OBJECT).C) },
+  ],
+  [
+    'a required call of a model that thinks',
+    'tickernelz/opencode-mem#253',
+    'DeepSeek, thinking',
+    {
+      M: {
+        ...tool(OBJECT).M,
+        tool_choice: { type: 'any' },
+        max_tokens: 5000,
+        thinking: { type: 'enabled', budget_tokens: 2000 },
+      },
+      R: { ...tool(OBJECT).R, tool_choice: 'required', reasoning: { effort: 'high' } },
+      C: { ...tool(OBJECT).C, tool_choice: 'required', reasoning_effort: 'high' },
     },
   ],
   [
@@ -746,7 +825,9 @@ const BEYOND = of('Beyond the other API', [
 export const REQUEST_QUIRKS: readonly RequestQuirk[] = [
   ...SYSTEM,
   ...PAIRS,
+  ...TURNS,
   ...EARLIER,
+  ...FORMS,
   ...SCHEMAS,
   ...RUN,
   ...SAMPLERS,

@@ -6,12 +6,15 @@ import { EFFORT } from './effort.ts'
 import { IMAGE_FILES } from './image-files.ts'
 import { images, imageTypes } from './media.ts'
 import type { Api, Mend, Refusal } from './mend.ts'
+import { MESSAGE_FORM } from './message-form.ts'
+import { OFFERED_TOOLS } from './offered-tools.ts'
 import { REQUEST_TERMS } from './request-terms.ts'
 import { SAMPLERS } from './samplers.ts'
 import { noDeveloper, noSystem, systemBetween, systemFirst } from './system-messages.ts'
 import { TOOL_HINTS } from './tool-hints.ts'
 import { TOOL_PAIRS } from './tool-pairs.ts'
 import { TOOL_SCHEMAS } from './tool-schemas.ts'
+import { TURNS } from './turns.ts'
 import { UNREAD_IMAGES } from './unread-images.ts'
 
 /** All mends. They are applied in this order, and an earlier one is tried first. */
@@ -24,15 +27,18 @@ const MENDS: readonly Mend[] = [
   noSystem,
   systemBetween,
   ...TOOL_PAIRS,
+  ...TURNS,
   ...BLANK_TEXTS,
   ...CACHE_MARKS,
   ...TOOL_HINTS,
   ...TOOL_SCHEMAS,
+  ...OFFERED_TOOLS,
   ...SAMPLERS,
   ...IMAGE_FILES,
   ...UNREAD_IMAGES,
   images,
   imageTypes,
+  ...MESSAGE_FORM,
 ]
 
 const ofApi = (api: Api): readonly Mend[] => MENDS.filter(({ apis }) => apis.includes(api))
