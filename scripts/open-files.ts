@@ -259,6 +259,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'git-aliases.ts',
     'held-command.ts',
     'line-numbers.ts',
+    'named-change.ts',
     'part.ts',
     'policy-source.ts',
     'policy.ts',

@@ -8,6 +8,7 @@ import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { CHECK_KINDS } from '../../src/review/checks.ts'
 import { fileKindOf } from '../../src/review/file-kind.ts'
+import { isNamedBy, NamedCommit } from '../../src/review/named-change.ts'
 import type { Change } from '../../src/review/part.ts'
 import type { Policy } from '../../src/review/policy.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
@@ -38,10 +39,6 @@ export interface ReviewFlags extends ChangeFlags {
   /** File of a key, or true for the only key of ssh-agent. */
   sign?: string | true
 }
-
-/** A commit in a result: its id, or a side of the change that the result has. */
-const Id = z.string().regex(/^[0-9a-f]{40,64}$/)
-const Commit = z.union([Id, z.object({ commit: Id }).transform(({ commit }) => commit)])
 
 /** Caller of reviews that are begun by the command. It is the id of no key. */
 const CALLER = 'gazeway-review'
@@ -95,17 +92,19 @@ export async function reviewChange(
   }
 }
 
-/** Reads the change between the commits that a task's result names. @throws GazewayError `validation_failed` */
-function deliveredBy({ id, result }: Task, checkout: Checkout): Promise<Change> {
-  const named = z.object({ base: Commit, head: Commit }).safeParse(result)
-  if (named.success) return readChange(checkout, named.data.base, named.data.head)
-  throw new GazewayError(
-    'validation_failed',
-    `The result of ${id} names no commits: it needs base and head, with full ids.`,
-    {
-      param: '--task',
-    },
-  )
+/**
+ * Reads the change between the commits that a task's result names.
+ *
+ * @throws GazewayError `validation_failed` without commits, and where their change is another than the result says
+ */
+async function deliveredBy({ id, result }: Task, checkout: Checkout): Promise<Change> {
+  const refused = (why: string) =>
+    new GazewayError('validation_failed', `The result of ${id} ${why}`, { param: '--task' })
+  const named = z.object({ base: NamedCommit, head: NamedCommit }).safeParse(result)
+  if (!named.success) throw refused('names no commits: it needs base and head, with full ids.')
+  const change = await readChange(checkout, named.data.base, named.data.head)
+  if (isNamedBy(result, change)) return change
+  throw refused(`names another change than that of its commits, which is ${change.digest}.`)
 }
 
 /** Opens the policy in force. Null for a repository without one. */

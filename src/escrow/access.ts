@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
+import { storedTerms } from '../review/task-review.ts'
 import type { Schema } from '../store/schema.ts'
 import { invalidTransition } from '../store/status-table.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
@@ -12,16 +13,16 @@ export type Caller = Pick<Identity, 'id' | 'scopes' | 'wallet'>
 /**
  * Finds a task that the caller may lock money for. Locks its row until the transaction ends.
  *
- * @returns the key that completed the task; null when none has
+ * @returns the key that completed the task, null when none has, and the review that releases its reward, from `termsOf`
  */
 export async function requireFundable(
   trx: Transaction<Schema>,
   taskId: string,
   caller: Caller,
-): Promise<{ completedBy: string | null }> {
+): Promise<{ completedBy: string | null; terms: string | null }> {
   const task = await trx
     .selectFrom('tasks')
-    .select(['status', 'creator', 'claimed_by'])
+    .select(['status', 'creator', 'claimed_by', 'review'])
     .where('id', '=', taskId)
     .forUpdate()
     .executeTakeFirst()
@@ -30,7 +31,7 @@ export async function requireFundable(
     throw new GazewayError('forbidden', 'Only the creator of a task, or an admin, can lock a reward for it.')
   if (task.status === 'failed' || task.status === 'cancelled')
     throw new GazewayError('invalid_transition', `Task ${taskId} is ${task.status}; no reward can be locked for it.`)
-  return { completedBy: task.status === 'completed' ? task.claimed_by : null }
+  return { completedBy: task.status === 'completed' ? task.claimed_by : null, terms: storedTerms(task.review) }
 }
 
 /**

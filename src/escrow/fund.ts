@@ -15,13 +15,14 @@ export async function fundEscrow(
 ): Promise<Escrow> {
   const at = now()
   return store.write(async (trx) => {
-    const { completedBy } = await requireFundable(trx, task_id, caller)
+    const { completedBy, terms } = await requireFundable(trx, task_id, caller)
     const tally = createTally()
     const of = {
       id: newId('esc'),
       taskId: task_id,
       micros: toMicros(amount_usd) as Micros,
       recipient: recipient ?? completedBy,
+      terms,
       at: at.toISOString(),
       expiresAt: new Date(at.getTime() + ttl_seconds * 1000).toISOString(),
     }

@@ -35,6 +35,8 @@ export interface NewLock {
   taskId: string
   micros: Micros
   recipient: string | null
+  /** Review that releases it, from `termsOf`; null for an attestation. */
+  terms: string | null
   at: string
   expiresAt: string
 }
@@ -83,6 +85,7 @@ export async function lock(trx: Transaction<Schema>, funding: Funding, of: NewLo
       { account: accountOf('caller', payer), micros: -of.micros, floor: -limits.creditMicros },
       { account: escrowAccount(of.id, payer), micros: of.micros },
     ],
+    ...(of.terms !== null && { memo: of.terms }),
     at: of.at,
   })
   // Updates accounts before spending, as all transactions do: another order could deadlock.

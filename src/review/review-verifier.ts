@@ -3,12 +3,10 @@ import { reaches } from '../gaze/level.ts'
 import type { Check, GazeVerifier } from '../gaze/verification.ts'
 import type { GatewayKey } from '../signing/gateway-keys.ts'
 import type { Schema } from '../store/schema.ts'
-import { isObject } from '../text/json.ts'
+import { isNamedBy } from './named-change.ts'
 import { observedReview } from './observed-review.ts'
-import { Change } from './part.ts'
 import { changeOf } from './review-record.ts'
-import type {} from './statement.ts'
-import { ReviewDemand } from './task-review.ts'
+import { ReviewDemand, storedTerms } from './task-review.ts'
 
 /** Beginning of the ids of reviews. A review stands in the place of an attestation by its id. */
 const REVIEW_PREFIX = 'rev_'
@@ -33,7 +31,9 @@ export function createReviewVerifier(
         .select(['status', 'review', 'result'])
         .where('id', '=', check.taskId)
         .executeTakeFirst()
-      if (task?.status !== 'completed' || task.review === null) return gaze.check(db, check)
+      if (task?.status !== 'completed') return gaze.check(db, check)
+      if ((await lockedTerms(db, check.taskId)) !== storedTerms(task.review)) return [OTHER_TERMS]
+      if (task.review === null) return gaze.check(db, check)
       const demand = ReviewDemand.parse(JSON.parse(task.review))
       const terms = { demand, result: task.result, maxAgeSeconds: maxAgeSeconds(), keys: await keys() }
       return shortcomings(db, check, terms)
@@ -52,6 +52,24 @@ export function createReviewVerifier(
       return used.length === 1
     },
   }
+}
+
+const OTHER_TERMS =
+  'The review that this task needs is not the one that its reward was locked under, which the ledger keeps. Refund the escrow ' +
+  'once it expires, and lock the reward again.'
+
+/** Reads the terms under which the reward of a task is locked: a memo of the ledger, whose chain of hashes covers it. */
+async function lockedTerms(db: Kysely<Schema>, taskId: string): Promise<string | null> {
+  const escrow = await db
+    .selectFrom('escrows')
+    .select('id')
+    .where('task_id', '=', taskId)
+    .where('status', '<>', 'refunded')
+    .executeTakeFirst()
+  if (escrow === undefined) return null
+  const key = `escrow:${escrow.id}:lock`
+  const transfer = await db.selectFrom('ledger_transfers').select('memo').where('key', '=', key).executeTakeFirst()
+  return transfer?.memo ?? null
 }
 
 /** Explains why a review does not release the reward of a task; empty when it does. */
@@ -79,9 +97,9 @@ async function shortcomings(
   const { coverage, decision, level } = review
   const found: string[] = []
   if (decision !== 'approve') found.push(`The review ended with ${decision}, not with approve.`)
-  if (!isNamedBy(result, changeOf(row)))
+  if (!isNamedBy(result === null ? null : JSON.parse(result), changeOf(row)))
     found.push(
-      'The result of the task does not name this change, by its base and head, or by change, its SHA-256, nor has it.',
+      'The result of the task does not name this change: its SHA-256, and its commits and parts where the result has some.',
     )
   const share = coverage.lines === 0 ? 0 : coverage.seen / coverage.lines
   if (share < demand.coverage)
@@ -101,20 +119,4 @@ async function shortcomings(
     .executeTakeFirst()
   if (used !== undefined) found.push('The review was used before. Review the result again.')
   return found
-}
-
-/** Tells whether a task's result names a change: by its commits, by its digest, or by having it with all its parts. */
-function isNamedBy(result: string | null, { digest, base, head, parts }: Change): boolean {
-  const named: unknown = result === null ? null : JSON.parse(result)
-  if (!isObject(named)) return false
-  // A change that is not committed has no head: all of them from one base would be the same.
-  const isOfCommits = head.commit !== null && named.base === base.commit && named.head === head.commit
-  if (named.change === digest || isOfCommits) return true
-  const delivered = Change.safeParse(named)
-  return (
-    delivered.success &&
-    delivered.data.digest === digest &&
-    delivered.data.parts.length === parts.length &&
-    delivered.data.parts.every((part, at) => part.digest === parts[at]?.digest)
-  )
 }

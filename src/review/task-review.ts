@@ -9,3 +9,10 @@ export const ReviewDemand = z
   })
   .describe('The reward takes a review of the change that the result names, instead of an attestation')
 export type ReviewDemand = z.infer<typeof ReviewDemand>
+
+/** Writes the terms of a release for the ledger, which keeps them beside the locked reward. */
+export const termsOf = ({ coverage, level }: ReviewDemand): string => `review: coverage ${coverage}, level ${level}`
+
+/** Reads the terms of a task's row. Null for one without a review. */
+export const storedTerms = (review: string | null): string | null =>
+  review === null ? null : termsOf(ReviewDemand.parse(JSON.parse(review)))

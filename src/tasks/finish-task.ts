@@ -5,6 +5,7 @@ import { createTally } from '../escrow/escrow-tally.ts'
 import { fixRecipient } from '../escrow/moves.ts'
 import { type TaskStatus, taskStatusAt } from '../escrow/task-status.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
+import { namesChange } from '../review/named-change.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -24,7 +25,8 @@ export interface Finishing {
    * sent, the token.
    *
    * @param keep called with the ended task in the same transaction
-   * @throws GazewayError `not_found`, `forbidden`, or `invalid_transition` with the current status
+   * @throws GazewayError `not_found`, `forbidden`, `invalid_transition` with the current status, or `validation_failed` for a
+   *   result that names no change where a review of it is needed
    */
   complete(id: string, input: Completion, caller: Caller, keep?: Keep<Task>): Promise<Task>
   /**
@@ -47,6 +49,7 @@ export function createFinishing({ store, now }: { store: Store; now: () => Date 
         tally.move('claimed', input.status)
         await markCapabilities(trx, [row])
         if (input.status === 'completed') {
+          if (row.review !== null && !namesChange(input.result)) throw unnamed()
           await openWaiting(trx, id, at, tally)
           await fixRecipient(trx, row)
         } else await giveUp(trx, row, { reason: 'The task failed', at }, tally)
@@ -135,6 +138,14 @@ async function finishClaimed(
   )
   return rows[0]
 }
+
+const unnamed = () =>
+  new GazewayError(
+    'validation_failed',
+    'A review of the result pays this task, so the result names one change: {"change": its SHA-256, "base", "head"}, or the ' +
+      'change itself. `gazeway review change BASE..HEAD` prints it.',
+    { param: 'result' },
+  )
 
 /** Explains why a claim could not be ended. @throws GazewayError */
 async function refuse(trx: Transaction<Schema>, id: string, at: string): Promise<never> {

@@ -3,7 +3,7 @@ import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import type { Escrows } from '../escrow/escrow.ts'
 import type { Tally } from '../escrow/escrow-tally.ts'
 import { type Funding, lock } from '../escrow/moves.ts'
-import type { ReviewDemand } from '../review/task-review.ts'
+import { type ReviewDemand, termsOf } from '../review/task-review.ts'
 import { runBuilt } from '../store/built.ts'
 import type { Schema } from '../store/schema.ts'
 import { statusAfter } from '../store/status-table.ts'
@@ -77,6 +77,7 @@ export async function insertTask(
       taskId: row.id,
       micros: planned.rewardMicros,
       recipient: planned.recipient,
+      terms: planned.review === undefined ? null : termsOf(planned.review),
       at: row.created_at,
       expiresAt,
     },

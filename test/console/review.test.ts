@@ -201,7 +201,8 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     const printed = await run(place, ['review', 'change', 'HEAD^..HEAD'])
     const change = JSON.parse(printed.stdout)
     assert.deepEqual(change, await readChange(await openCheckout(root), 'HEAD^', 'HEAD'))
-    for (const result of [change, { base: change.base.commit, head: change.head.commit }]) {
+    const byName = { base: change.base.commit, head: change.head.commit, change: change.digest }
+    for (const result of [change, byName]) {
       const task = await post<Task>('/api/tasks', { title: 'Pay', reward_usd: 2, review: { level: 'seen' } })
       const { claim_token } = await post<{ claim_token: string }>(
         `/api/tasks/${task.id}/claim`,
@@ -222,6 +223,12 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
       assert.equal(released.status, 'released')
       assert.deepEqual(faults, [])
     }
+    const other = await post<Task>('/api/tasks', { title: 'Pay', review: {} })
+    const { claim_token } = await post<{ claim_token: string }>(`/api/tasks/${other.id}/claim`, { agent: 'ada' }, agent)
+    const lying = { agent: 'ada', claim_token, result: { ...byName, change: 'e'.repeat(64) } }
+    await post(`/api/tasks/${other.id}/complete`, lying, agent)
+    const denied = await run(place, ['review', '--task', other.id])
+    assert.match(denied.stderr, /names another change than that of its commits, which is [0-9a-f]{64}\./)
     const unnamed = await post<Task>('/api/tasks', { title: 'Pay', review: {} })
     const refused = await run(place, ['review', '--task', unnamed.id])
     assert.deepEqual([refused.code, refused.stderr.includes('names no commits: it needs base and head')], [2, true])

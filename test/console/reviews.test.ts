@@ -56,7 +56,8 @@ describe('reviews in the console', { skip: WITHOUT_BROWSER }, () => {
     const change = await readChange(await openCheckout(repository.root), 'HEAD^', 'HEAD')
     const task = await post('/api/tasks', { title: 'Pay twice', reward_usd: 5, review })
     const { claim_token } = await post(`/api/tasks/${task.id}/claim`, { agent: 'ada' }, worker)
-    const result = withLines ? change : { base: change.base.commit, head: change.head.commit }
+    const { base, head, digest } = change
+    const result = withLines ? change : { base: base.commit, head: head.commit, change: digest }
     await post(`/api/tasks/${task.id}/complete`, { agent: 'ada', claim_token, result }, worker)
     return task
   }

@@ -190,7 +190,17 @@ export function escrowContract(open: OpenStore): void {
       const made = await works.create(payer, { reward_usd: 5, review: { coverage: 0.5, level: 'seen' } })
       await works.claim(made, agent)
       const early = await reviewedBy(payer.id, {})
-      const task = await works.complete(made, agent, { result: { base: base.commit, head: head.commit } })
+      const named = { base: base.commit, head: head.commit, change: 'e'.repeat(64) }
+      const vague = [
+        { ...named, change: undefined },
+        { ...named, head: null },
+        { ...named, digest: 'f'.repeat(64) },
+        'Done.',
+        {},
+      ]
+      for (const result of vague)
+        await assert.rejects(works.complete(made, agent, { result }), { code: 'validation_failed', param: 'result' })
+      const task = await works.complete(made, agent, { result: named })
       const escrow_id = task.escrow_id ?? ''
 
       /** A decided review of ten lines, of which the first are seen, with 300 ms each. */
@@ -218,19 +228,13 @@ export function escrowContract(open: OpenStore): void {
         [await reviewedBy(payer.id, { seen: 4 }), /covers 4 of 10 lines; a share of 0.5 is needed/],
         [await reviewedBy(payer.id, { decision: 'comment' }), /ended with comment/],
         [await reviewedBy(payer.id, { change: { head: base } }), /does not name this change/],
+        [await reviewedBy(payer.id, { change: { digest: 'f'.repeat(64) } }), /does not name this change/],
+        [await reviewedBy(payer.id, { change: { head: { ...head, commit: null } } }), /does not name this change/],
         [await reviewedBy(payer.id, { task_id: other.id }), /not bound to this task/],
         [await reviewedBy(payer.id, { task_id: null }), /not bound to this task/],
       ]
       for (const [attestation_id, why] of refusals)
         await assert.rejects(works.release(payer, { escrow_id, attestation_id }), refused(why))
-      const vague = await works.create(payer, { reward_usd: 5, review: { coverage: 0.5, level: 'seen' } })
-      await works.claim(vague, agent)
-      const { escrow_id: ofVague } = await works.complete(vague, agent, { result: { base: base.commit, head: null } })
-      const staged = { change: { head: { commit: null, tree: head.tree } }, task_id: vague.id }
-      await assert.rejects(
-        works.release(payer, { escrow_id: ofVague, attestation_id: await reviewedBy(payer.id, staged) }),
-        refused(/does not name this change/),
-      )
       const attestation_id = await reviewedBy(payer.id, {})
       clock.pass(901)
       await assert.rejects(works.release(payer, { escrow_id, attestation_id }), refused(/901 s old/))
@@ -247,7 +251,8 @@ export function escrowContract(open: OpenStore): void {
       const [base, head] = [SIDE, { ...SIDE, commit: 'c'.repeat(40) }]
       const made = await works.create(payer, { reward_usd: 5, review: { level: 'seen' } })
       await works.claim(made, agent)
-      const task = await works.complete(made, agent, { result: { base: base.commit, head: head.commit } })
+      const result = { base: base.commit, head: head.commit, change: 'e'.repeat(64) }
+      const task = await works.complete(made, agent, { result })
       const escrow_id = task.escrow_id ?? ''
 
       /** A review of ten lines, all seen or none, by the key of a gateway. */
@@ -317,6 +322,59 @@ export function escrowContract(open: OpenStore): void {
       await assert.rejects(release(read.id), /not what a key of this/, 'an old review, made young')
       assert.equal((await works.escrows.get(escrow_id)).status, 'locked')
       assert.equal((await release(await reviewedBy(payer.id, { isRead: true }))).status, 'released')
+      await works.audit()
+    })
+
+    it('of a task with a review is released under the terms that it was locked under, and no edited ones', async (t) => {
+      const dataDir = createDataDir(t)
+      const works: Works = worksOn(await open(t), { keys: () => gatewayKeys(dataDir, works.clock.now()) })
+      const { store, gaze, clock } = works
+      const [payer, agent] = [await works.payer(20), await works.agent()]
+      const parts = hunksOf('a.ts', '', numbered(10))
+      const change = { base: SIDE, head: { ...SIDE, commit: 'c'.repeat(40) }, digest: 'e'.repeat(64), parts }
+      const reviews = createReviews({ store, gaze, dataDir: () => dataDir, now: clock.now })
+      const delivered = async (terms: { review?: object }, parts: object = {}) => {
+        const made = await works.create(payer, { reward_usd: 5, ...terms })
+        await works.claim(made, agent)
+        return works.complete(made, agent, { result: { change: change.digest, ...parts } })
+      }
+      const reviewOf = async (task_id: string, seen: number, lines = parts) => {
+        const { id } = await reviews.create(NewReview.parse({ ...change, parts: lines, task_id }), payer.id)
+        const env = { path: 'a.ts', line_start: 1, line_end: seen }
+        const records = [{ at: clock.now().toISOString(), dwell_ms: 300 * seen, source: 'ide' as const, env }]
+        clock.pass(10)
+        await reviews.addEvidence(id, records, payer.id)
+        await reviews.decide(id, DecideReview.parse({ reviewer: 'ann@example.org', decision: 'approve' }), payer.id)
+        return id
+      }
+      const edit = (id: string, review: object | null) =>
+        store.db
+          .updateTable('tasks')
+          .set({ review: review === null ? null : JSON.stringify(review) })
+          .where('id', '=', id)
+          .execute()
+      const release = (escrow_id: string | null, attestation_id: string) =>
+        works.release(payer, { escrow_id: escrow_id ?? '', attestation_id })
+      const terms = { coverage: 1, level: 'seen' }
+      const { id, escrow_id } = await delivered({ review: terms })
+      const others = { code: 'gaze_verification_failed', message: /not the one that its reward was locked under/ }
+      await edit(id, { ...terms, coverage: 0.1 })
+      await assert.rejects(release(escrow_id, await reviewOf(id, 1)), others, 'for less reading')
+      await edit(id, null)
+      await assert.rejects(release(escrow_id, await works.attest(id, payer)), others, 'for an attestation')
+      await edit(id, terms)
+      assert.equal((await release(escrow_id, await reviewOf(id, 10))).status, 'released')
+
+      const plain = await delivered({})
+      await edit(plain.id, { coverage: 0, level: 'seen' })
+      await assert.rejects(release(plain.escrow_id, await reviewOf(plain.id, 1)), others, 'a review for an attestation')
+
+      const digests = parts.map(({ digest }) => ({ digest }))
+      const bound = await delivered({ review: terms }, { parts: digests })
+      const less = hunksOf('a.ts', '', numbered(1))
+      const foreign = release(bound.escrow_id, await reviewOf(bound.id, 1, less))
+      await assert.rejects(foreign, { message: /does not name this change/ }, 'a line in the place of all')
+      assert.equal((await release(bound.escrow_id, await reviewOf(bound.id, 10))).status, 'released')
       await works.audit()
     })
 

@@ -15,7 +15,11 @@ export function deliveredBy({ result }: Pick<Task, 'result'>): Change | null {
 }
 
 const isPart = (part: Partial<Change['parts'][number]> | null): boolean =>
-  typeof part === 'object' && part !== null && typeof part.path === 'string' && Number.isInteger(part.lines)
+  typeof part === 'object' &&
+  part !== null &&
+  typeof part.path === 'string' &&
+  Number.isInteger(part.lines) &&
+  (part.kind !== 'hunk' || Array.isArray(part.rows))
 
 /** Says how much there is to read. */
 export function lengthOf({ parts }: Pick<Change, 'parts'>): string {
