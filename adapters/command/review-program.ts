@@ -4,6 +4,7 @@ import type { Log } from '../../src/config/log.ts'
 import type { ChangeFlags } from './review-asked-change.ts'
 import type { ReviewFlags } from './review-change.ts'
 import type { InstallFlags } from './review-install.ts'
+import type { KeyFlags } from './review-keys.ts'
 import type { SignFlags } from './review-sign.ts'
 import type { VerifyFlags } from './review-verify.ts'
 
@@ -123,9 +124,10 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .command('keys')
     .description('list the keys that this gateway countersigns receipts with, as lines of an allowed signers file')
     .option('--name <principal>', 'name of this gateway in policies', 'gateway')
+    .option('--of <reviewers...>', 'reviewers whose machine this is: for them it is no other party')
     .option('--rotate', 'sign with a new key from now on')
     .option('--json', 'print JSON')
-    .action(async (flags: { name: string; rotate?: boolean; json?: boolean }) => {
+    .action(async (flags: KeyFlags) => {
       const { loaded } = await start()
       await (await import('./review-keys.ts')).listSigningKeys(loaded, flags)
     })

@@ -39,8 +39,8 @@ interface Observed {
 }
 
 /**
- * Checks who signed a receipt and who observed the review. Without a trusted observer that is not the reviewer, the level
- * is `seen` at most; `present` takes an enrolled passkey with user verification as well.
+ * Checks who signed a receipt and who observed the review. Without a trusted observer that is neither the reviewer nor on a
+ * machine of theirs, the level is `seen` at most; `present` takes an enrolled passkey with user verification as well.
  *
  * @returns the reason as text when the receipt does not count
  */
@@ -114,9 +114,11 @@ function observedBy(receipt: OpenedReceipt, policy: Policy): Observed | null {
   const at = new Date(observed_at)
   const { id } = receipt.review.reviewer
   const trusted = policy.signers.filter(
-    ({ principals, key }) =>
-      policy.observers.some((name) => name !== id && matchesPatterns(principals, name)) && found.isBy(key),
+    ({ principals, key }) => policy.observers.some((name) => matchesPatterns(principals, name)) && found.isBy(key),
   )
+  const isOfReviewer = ({ key, principals }: AllowedSigner) =>
+    matchesPatterns(principals, id) && trusted.some((observer) => observer.key.blob.equals(key.blob))
+  if (policy.signers.some(isOfReviewer)) return null
   const valid = trusted.length === 0 ? null : firstValid(trusted, policy, OBSERVER_NAMESPACE, at)
   return valid !== null && 'key' in valid ? { level, at, key: valid.key } : null
 }

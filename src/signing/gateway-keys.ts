@@ -47,10 +47,14 @@ export async function rotateGatewayKey(dataDir: string, now: Date): Promise<Gate
   return all
 }
 
-/** Writes a key as a line of an allowed signers file, which policies name. */
-export function observerLine(principal: string, { public_key, valid_from, valid_until }: GatewayKey): string {
+/**
+ * Writes a key as a line of an allowed signers file, which policies name.
+ *
+ * @param principals name of the gateway, and those whose machine it runs on: it is no other party for them
+ */
+export function observerLine(principals: string, { public_key, valid_from, valid_until }: GatewayKey): string {
   const until = valid_until === null ? '' : `,valid-before="${sshTime(valid_until)}"`
-  return `${principal} namespaces="${OBSERVER_NAMESPACE}",valid-after="${sshTime(valid_from)}"${until} ${public_key}`
+  return `${principals} namespaces="${OBSERVER_NAMESPACE}",valid-after="${sshTime(valid_from)}"${until} ${public_key}`
 }
 
 /** Namespace of keys that countersign what they observed. */

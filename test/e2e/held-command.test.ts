@@ -48,11 +48,18 @@ async function createHeld(t: TestContext) {
   const own: Person = { name: 'own', signer: await gatewaySigner(place.data, new Date()) }
   const observer = 'namespaces="gazeway-observer"'
   const { enrolled, answer } = passkeyOf({})
-  const policy = { version: 1, allowed_signers: 'allowed_signers', observers: ['gateway', 'own'], level: 'seen' }
+  const moved = createPerson('moved')
+  const observers = ['gateway', 'own', 'moved']
+  const policy = { version: 1, allowed_signers: 'allowed_signers', observers, level: 'seen' }
   const passkeys = [{ ...enrolled, reviewer: ann.name }]
   commitFiles({
     'review.json': JSON.stringify({ ...policy, passkeys, hold: ['git push', 'npm publish'] }),
-    allowed_signers: [lineOf(ann), lineOf(other, observer), lineOf(own, observer)].join('\n'),
+    allowed_signers: [
+      lineOf(ann),
+      lineOf(other, observer),
+      lineOf(own, observer),
+      lineOf(moved, observer, `moved,${ann.name}`),
+    ].join('\n'),
   })
   const server = join(place.home, 'server.git')
   git('init', '-q', '--bare', '-b', 'main', server)
@@ -73,12 +80,12 @@ async function createHeld(t: TestContext) {
     writeFileSync(join(folder, 'receipt.json'), JSON.stringify(written))
   }
   const landed = () => git('--git-dir', server, 'log', '--format=%s', '-1', 'main', '--', 'pay.ts')
-  return { ...repository, place: held, own, other, review, landed }
+  return { ...repository, place: held, own, moved, other, review, landed }
 }
 
 describe('the hook of the plugin before a command', () => {
   it('denies what the policy holds, until a passkey or the gateway of another account stands behind the review', async (t) => {
-    const { place, own, other, review } = await createHeld(t)
+    const { place, own, moved, other, review } = await createHeld(t)
     const unread = /^git push is held by the review policy\. pay\.ts:1: in no receipt that counts/
     assert.match((await reasonOf(place, 'cd . && git -c a.b=c push origin main')) ?? '', unread)
     assert.match((await reasonOf(place, 'npm publish')) ?? '', /^npm publish is held/)
@@ -87,6 +94,12 @@ describe('the hook of the plugin before a command', () => {
     assert.match((await reasonOf(place, 'git push')) ?? '', unread, 'a key of this account signs for whoever runs here')
     await review(own)
     assert.match((await reasonOf(place, 'git push')) ?? '', unread, 'the gateway of this account is no other party')
+    await review(moved)
+    assert.match(
+      (await reasonOf(place, 'git push')) ?? '',
+      unread,
+      'nor one whose key was moved, which is the reviewer’s in the policy',
+    )
     await review(undefined, true)
     assert.equal(await reasonOf(place, 'git push'), null)
     await review(other)

@@ -299,5 +299,7 @@ describe('gazeway review keys', () => {
     assert.equal(retired?.key.fingerprint, first?.key.fingerprint)
     assert.ok(retired?.validBefore instanceof Date && second?.validBefore === null)
     assert.deepEqual(second?.principals, ['gateway.example.org'])
+    const [named] = await keysAfter('--of', 'ann@example.org')
+    assert.deepEqual(named?.principals, ['gateway.example.org', 'ann@example.org'])
   })
 })

@@ -230,6 +230,22 @@ describe('the level of a receipt', () => {
     assert.equal(await passes(await receiptOf(change, ann, { observer: gateway })), true)
   })
 
+  it('is seen at most with an observer on the reviewer’s machine, whose line names the reviewer as well', async (t) => {
+    const { root } = createTopic(t)
+    const change = await changeIn(root, 'main', 'topic')
+    const receipt = await receiptOf(change, ann, { observer: gateway })
+    const passes = async (...lines: string[]) => {
+      const policy = policyOf([lineOf(ann), ...lines], { level: 'plausible', observers: ['gateway'] })
+      return (await judge(root, ['main', 'topic'], [receipt], policy)).passed
+    }
+    const observer = 'namespaces="gazeway-observer"'
+    assert.equal(await passes(lineOf(gateway, observer)), true)
+    assert.equal(await passes(lineOf(gateway, observer, 'gateway,bob@example.org')), true)
+    assert.equal(await passes(lineOf(gateway, observer, 'gateway,ANN@example.org')), false)
+    const named = lineOf(gateway, 'namespaces="none"', 'ann@example.org')
+    assert.equal(await passes(lineOf(gateway, observer), named), false, 'by another line of the key')
+  })
+
   it('is not that of a countersignature over another receipt', async (t) => {
     const { root } = createTopic(t)
     const change = await changeIn(root, 'main', 'topic')
