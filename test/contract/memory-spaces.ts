@@ -10,6 +10,7 @@ import {
   type MemoryService,
 } from '../../src/memory/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { keepMany } from './keep-many.ts'
 
 const START = Date.parse('2026-11-21T07:17:52.000Z')
 const DAY = 86_400_000
@@ -172,6 +173,30 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('of a small project are found by words that many of another have', async () => {
+      const { store, now } = await start()
+      const many = (count: number, project: string | null, tags: string[] = []) =>
+        Array.from({ length: count }, (_, i) => ({ key: `rock-${i}`, value: 'a puffin nests', project, tags }))
+      await keepMany(store, [...many(600, '/large'), ...many(5, '/small'), ...many(3, null, ['t'])], {
+        now: now().toISOString(),
+      })
+      const { service, statements } = watched(store, now)
+      const found = async (query: string, of: Record<string, unknown>) => {
+        const { results, total } = await service.search({ ...MemorySearch.parse({ query, limit: 50 }), ...of })
+        return [total, ...new Set(results.map(({ memory }) => memory.project))]
+      }
+      for (const query of ['puffin', 'puffin rock', 'puffin nests at the rock'])
+        assert.deepEqual(await found(query, { project: '/small' }), [8, null, '/small'])
+      const isFenced = () => statements.splice(0).some((text) => text.includes('offset 0'))
+      assert.equal(isFenced(), store.engine === 'postgres', 'PostgreSQL reads the memories of the small project')
+      assert.deepEqual(await found('puffin', { project: '/small', tags: ['t'] }), [3, null])
+      assert.deepEqual(await found('puffin', { project: ['/small', '/none'] }), [8, null, '/small'])
+      statements.splice(0)
+      assert.deepEqual((await found('puffin', { projects: 'all' }))[0], 608)
+      assert.equal(isFenced(), false)
+      await store.close()
+    })
+
     it('keep the same key of several projects apart, with its versions, its successor and its deletion', async () => {
       const { store, operator } = await start()
       const { service, put } = operator
@@ -210,18 +235,8 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
     it('are counted for lists, and not where only the newest are asked for', async () => {
       const { store, operator } = await start()
       for (const project of ['/a', null]) await operator.put({ key: 'k', value: project ?? 'general', project })
-      const statements: string[] = []
-      const watched = (db: Store['db']) =>
-        db.withPlugin({
-          transformQuery({ node }) {
-            statements.push(JSON.stringify(node))
-            return node
-          },
-          transformResult: async ({ result }) => result,
-        })
-      const on = { ...store, db: watched(store.db), reads: watched(store.reads) }
+      const { service, statements } = watched(store, () => new Date(START))
       const counting = () => statements.splice(0).filter((text) => text.includes('count(')).length
-      const service = createMemory({ store: on, now: () => new Date(START) })
       assert.equal((await service.newest({ project: '/a', limit: 5 })).length, 2)
       assert.equal(counting(), 0)
       assert.equal((await service.recent(MemoryList.parse({ project: '/a' }))).total, 1)
@@ -256,4 +271,19 @@ function using(service: MemoryService) {
     found: async (query: string, more: Record<string, unknown> = {}) =>
       (await search(query, more)).results.map(({ memory }) => memory.key),
   }
+}
+
+/** A service whose statements are noted. */
+function watched(store: Store, now: () => Date) {
+  const statements: string[] = []
+  const watch = (db: Store['db']) =>
+    db.withPlugin({
+      transformQuery({ node }) {
+        statements.push(JSON.stringify(node))
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    })
+  const service = createMemory({ store: { ...store, db: watch(store.db), reads: watch(store.reads) }, now })
+  return { service, statements }
 }

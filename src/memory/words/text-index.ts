@@ -62,5 +62,6 @@ const loadOnPostgres = lazily(() => import('./postgres-text-matcher.ts'))
 /** Loads only the engine in use. */
 const LOAD = {
   sqlite: async (reads: Store['reads']): Promise<TextMatcher> => (await loadOnSqlite()).createSqliteTextMatcher(reads),
-  postgres: async (): Promise<TextMatcher> => (await loadOnPostgres()).postgresTextMatcher,
+  postgres: async (reads: Store['reads']): Promise<TextMatcher> =>
+    (await loadOnPostgres()).createPostgresTextMatcher(reads),
 }
