@@ -63,7 +63,12 @@ export async function withKeys<T>(loaded: LoadedConfig, log: Log, work: (tools: 
         dataDir: loaded.dataDir,
         onError,
       })
-      return await work({ keys, groups: createGroups({ store, now, spendOf: spent }), store, config, now })
+      try {
+        return await work({ keys, groups: createGroups({ store, now, spendOf: spent }), store, config, now })
+      } finally {
+        // Else it would write the last use of a key a minute later, when the store is closed.
+        await keys.close()
+      }
     } catch (error) {
       throw inFlags(error)
     } finally {

@@ -72,6 +72,7 @@ async function keys(): Promise<
     limits: { budgets?: { usd: number; per: string }[]; session_usd?: number }
     models: string[] | null
     expires_at: string | null
+    last_used_at: string | null
   }[]
 > {
   const { stdout } = await gazeway(['key', 'list', '--json'])
@@ -145,6 +146,14 @@ describe('gazeway connect and disconnect', () => {
     )
     await gazeway(['disconnect', '--yes'])
     assert.equal(read('.codex/config.toml'), before)
+  })
+
+  it('note that they have used a key before they end, as a command after them may run for hours', async () => {
+    const uses = async () => (await keys()).map(({ last_used_at }) => last_used_at !== null)
+    await gazeway(['connect', 'codex', '--yes', '--url', url])
+    assert.deepEqual(await uses(), [false])
+    await gazeway(['connect', 'codex', '--yes', '--url', url])
+    assert.deepEqual(await uses(), [true])
   })
 
   it('replace a key that was rotated, and revoke one that is no longer used', async () => {
