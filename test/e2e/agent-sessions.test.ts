@@ -21,6 +21,9 @@ const CONFIG = {
 /** Branches on which each agent works. Each gets a commit of that name. */
 const BRANCHES = ['pay', 'refund'] as const
 
+/** Branch on which two work at once. */
+const TOGETHER = 'together'
+
 const micros = (usd: unknown): number => Math.round(Number(usd) * 1e6)
 const sumOf = (amounts: readonly unknown[]): number => amounts.reduce((sum: number, usd) => sum + micros(usd), 0)
 
@@ -73,6 +76,7 @@ describe('real agents that are connected, on two branches each of one repository
       for (const branch of BRANCHES) await workOn(agent, branch)
       await stopInStream(agent)
     }
+    await workTogether()
   })
   after(async () => {
     await gateway?.stop()
@@ -106,6 +110,21 @@ describe('real agents that are connected, on two branches each of one repository
     said[name] = await working
   }
 
+  /** Has two agents commit at the same time in one folder. */
+  async function workTogether(): Promise<void> {
+    git('checkout', '-q', '-b', TOGETHER, 'main')
+    const pair = [agents[0], agents.at(-1)] as WorkingAgent[]
+    const works = pair.map((agent, i) => {
+      const name = `${TOGETHER}_${i}`
+      const commit = `git add ${name}.ts && git commit -q -m ${name} -- ${name}.ts`
+      // Git lets one of them commit at a time.
+      const tries = `echo 1 > ${name}.ts; until ${commit}; do sleep 0.1; done`
+      model.tasks.set(name, [agent.runs(tries), `${name} is done.`])
+      return work(agent, place, `task:${name}`)
+    })
+    said[TOGETHER] = (await Promise.all(works)).join('\n')
+  }
+
   it('end each task, whose commits and subagents their sessions name', async () => {
     for (const agent of agents)
       for (const branch of BRANCHES) {
@@ -136,6 +155,22 @@ describe('real agents that are connected, on two branches each of one repository
         assert.equal(kinds.includes(agent.subagentKind), branch === 'pay', `${name}: ${kinds}`)
         assert.equal(kinds.length, branch === 'pay' ? 2 : 1, `${name}: ${kinds}`)
       }
+  })
+
+  it('share a folder and a branch, where each session has its own commit, and the branch cost both', async () => {
+    const { items } = await ask(`/api/coding-sessions?branch=${TOGETHER}`)
+    const all = await Promise.all(items.map(({ id }: Reply) => ask(`/api/coding-sessions/${id}`)))
+    const firsts = all.map(({ commits }) => commits.map(({ subject }: Reply) => subject))
+    for (const name of [`${TOGETHER}_0`, `${TOGETHER}_1`]) {
+      assert.match(said[TOGETHER] ?? '', new RegExp(`${name} is done\\.`))
+      assert.ok(
+        firsts.some((subjects) => subjects.includes(name)),
+        `${name}: ${JSON.stringify(firsts)}`,
+      )
+    }
+    const { lines, total } = JSON.parse(await gazeway('cost', '--branch', TOGETHER, '--by', 'commit', '--json'))
+    assert.deepEqual([items.length, total.sessions, total.calls], [2, 2, 4])
+    assert.equal(sumOf(lines.map(({ cost_usd }: Reply) => cost_usd)), sumOf(all.map(({ cost_usd }) => cost_usd)))
   })
 
   it('cost by each grouping what their receipts add up to, to the micro-dollar', async () => {
@@ -179,7 +214,7 @@ describe('real agents that are connected, on two branches each of one repository
     add('CSV of receipts', await csv('/api/wallet/metered/usage'), ({ upstream_cost_usd }) => upstream_cost_usd)
     const sessions = await ask('/api/coding-sessions')
     add('sessions', sessions.items, ({ cost_usd }) => cost_usd)
-    assert.equal(sessions.items.length, agents.length * 3)
+    assert.equal(sessions.items.length, agents.length * 3 + 2)
     for (const { id, cost_usd } of sessions.items) {
       const own = usage.items.filter(({ session }: Reply) => session === id)
       assert.equal(micros(cost_usd), sumOf(own.map(({ billing }: Reply) => billing.upstream_cost_usd)), id)
