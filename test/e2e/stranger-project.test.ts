@@ -37,6 +37,11 @@ describe('a repository of a stranger that names the project of another in .gazew
     assert.equal(forgotten.structuredContent.forgotten, true)
     assert.equal((await recall(own)).memory.value, 'uses the eu-west cluster')
 
+    const begun = await run(stranger, ['hook', 'session-start'], {}, JSON.stringify({ cwd: stranger.project }))
+    assert.match(
+      begun.stdout,
+      /looks like another copy of the project .*\/project, which has 1 memories.*gazeway project trust/,
+    )
     assert.match((await run(stranger, ['project', 'list'])).stdout, /stranger {2}looks like .*: gazeway project trust/)
     assert.match((await run(stranger, ['project', 'trust'])).stdout, /^This is the project .*\/project now/)
     await theirs.client.close()
@@ -57,9 +62,18 @@ describe('two processes that store one key in two projects at once', () => {
       Array.from({ length: 25 }, () => call('gateway_memory_store', { key: 'deploy', value: `of ${folders[i]}` })),
     )
     for (const { isError, content } of await Promise.all(stores)) assert.ok(!isError, content[0]?.text)
-    for (const [i, { call }] of servers.entries()) {
+    for (const [i, { call, client }] of servers.entries()) {
       const { memory } = (await call('gateway_memory_recall', { key: 'deploy' })).structuredContent
       assert.deepEqual([memory.project, memory.value, memory.version], [folders[i], `of ${folders[i]}`, 25])
+      const addresses = ['', ...folders.map((folder) => `?project=${encodeURIComponent(folder)}`)]
+      const texts = addresses.map(async (project) => {
+        const { contents } = await client.readResource({ uri: `memory://default/deploy${project}` })
+        return contents.map((content) => ('text' in content ? content.text : null)).join()
+      })
+      assert.deepEqual(
+        await Promise.all(texts),
+        [folders[i], ...folders].map((folder) => `of ${folder}`),
+      )
     }
     await Promise.all(servers.map(({ client }) => client.close()))
   })
