@@ -124,6 +124,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'call-tags.ts',
     'call-writer.ts',
     'fallback-counts.ts',
+    'named-session.ts',
     'queued-call.ts',
     'session-cache.ts',
     'session-groups.ts',

@@ -2,6 +2,7 @@ import type { Store } from '../store/store.ts'
 import { CALL_COLUMNS, findCall, toRecord } from './call-list.ts'
 import type { CallRecord } from './call-record.ts'
 import type { CallStatus } from './call-status.ts'
+import { callsOfSession, meetingAny } from './named-session.ts'
 
 /** Longest time from the first attempt to the last, in milliseconds: twice what a call may take. */
 const LONGEST_MS = 600_000
@@ -48,8 +49,14 @@ const withoutContent = ({ content: _, ...call }: CallRecord): CallRecord => call
 
 async function callBefore({ db }: Store, { session_id, caller_id, at }: CallRecord): Promise<string | null> {
   if (session_id === null) return null
-  let calls = db.selectFrom('calls').select('call_id').where('session_id', '=', session_id).where('at', '<', at)
-  calls = calls.where('status', 'not in', UNSENT)
-  calls = caller_id === null ? calls.where('caller_id', 'is', null) : calls.where('caller_id', '=', caller_id)
-  return (await calls.orderBy('at', 'desc').limit(1).executeTakeFirst())?.call_id ?? null
+  const calls = db.selectFrom('calls').select(['call_id', 'at']).where('at', '<', at).where('status', 'not in', UNSENT)
+  const newest = (await callsOfSession(db, session_id, caller_id)).map((named) =>
+    calls
+      .where(meetingAny([named]))
+      .orderBy('at', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+  )
+  const [last] = (await Promise.all(newest)).flatMap((call) => call ?? []).sort((a, b) => (a.at > b.at ? -1 : 1))
+  return last?.call_id ?? null
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
+import { CLIENT, NUMBERED, SESSION_ID } from './named-session.ts'
 import { SESSION_GROUPS } from './session-groups.ts'
 
 /** Dimensions by which calls are grouped with what their sessions worked on. Hourly sums do not have them. */
@@ -30,8 +31,8 @@ export function groupName(groupBy: string | undefined, key: string): { key: stri
 }
 
 /** Facts of the session of a call of table `calls`, when it began. */
-const FACTS = sql`left join session_facts as facts
-  on facts.caller_id = coalesce(calls.caller_id, '') and facts.session_id = calls.session_id
+const FACTS = sql`${NUMBERED} left join session_facts as facts
+  on facts.caller_id = coalesce(calls.caller_id, '') and facts.session_id = ${SESSION_ID}
   and facts.from_at <= calls.at and (facts.until_at is null or facts.until_at > calls.at)`
 
 /**
@@ -43,9 +44,9 @@ const FACTS = sql`left join session_facts as facts
  */
 export const GROUPINGS: Readonly<Record<CallGroupBy, { joins: RawBuilder<unknown>; key: RawBuilder<unknown> }>> = {
   session: {
-    joins: sql``,
-    key: sql`case when calls.session_id is null then ''
-      else coalesce(calls.caller_id, '') || ${sql.lit(OF_KEY)} || calls.session_id end`,
+    joins: NUMBERED,
+    key: sql`case when ${SESSION_ID} is null then ''
+      else coalesce(calls.caller_id, '') || ${sql.lit(OF_KEY)} || ${SESSION_ID} end`,
   },
   repository: { joins: FACTS, key: sql`coalesce(facts.repository, '')` },
   branch: { joins: FACTS, key: sql`coalesce(facts.branch, '')` },
@@ -56,7 +57,7 @@ export const GROUPINGS: Readonly<Record<CallGroupBy, { joins: RawBuilder<unknown
         and coalesce(made.repository, '') = coalesce(facts.repository, '')
       order by made.at, made.sha limit 1), '')`,
   },
-  client: { joins: sql``, key: sql`coalesce(calls.client, '')` },
+  client: { joins: NUMBERED, key: sql`coalesce(${CLIENT}, '')` },
   address: { joins: sql``, key: sql`coalesce(calls.address, '')` },
   tag: { joins: sql`left join call_tags as tags on tags.call_id = calls.call_id`, key: sql`coalesce(tags.tag, '')` },
 }

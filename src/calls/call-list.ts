@@ -18,6 +18,7 @@ import { LONGEST_SESSION_ID } from './call-session.ts'
 import { statusOf } from './call-status.ts'
 import { tagsOf } from './call-tags.ts'
 import { type FILTER_COLUMNS, readTotals } from './call-totals.ts'
+import { callsOfSession, meetingAny, SESSION_COLUMNS, type SessionCondition } from './named-session.ts'
 
 /** Earlier than all calls. */
 const FIRST_TIME = '0001-01-01T00:00:00.000Z'
@@ -52,7 +53,7 @@ export async function listCalls(
   filter: Paged<CallFilter>,
   models: string[] | undefined,
 ): Promise<Page<CallRecord>> {
-  const selection = { ...selectionOf(filter, models), by: await smallerOf(store, filter) }
+  const selection = { ...(await conditionsOf(store, filter, models)), by: await smallerOf(store, filter) }
   const { from, to } = selection
   const { offset = 0, cursor, address } = filter
   // No index leads to an address: a whole history may be read, on the reader's thread.
@@ -62,7 +63,7 @@ export async function listCalls(
     after === undefined ? calls : calls.where(sql<boolean>`(at, call_id) < (${after[0]}, ${after[1]})`),
   )
   return readPage(filter, {
-    rows: (limit) => newest<CallRow>(each, (calls) => listed(calls, store.engine), limit, offset),
+    rows: (limit) => newest<ReadCall>(each, (calls) => listed(calls, store.engine), limit, offset),
     async sizes(limit) {
       const width = listedWidth(store.engine).as('bytes')
       const rows = await newest(each, (calls) => calls.select(['at', 'call_id', width]), limit, offset)
@@ -85,7 +86,7 @@ export async function newestIds(
   models: string[] | undefined,
   limit: number,
 ): Promise<string[]> {
-  const each = newestFirst(store.db, selectionOf(filter, models))
+  const each = newestFirst(store.db, await conditionsOf(store, filter, models))
   const rows = await newest(each, (calls) => calls.select(['at', 'call_id']), limit, 0)
   return rows.map(({ call_id }) => call_id)
 }
@@ -101,8 +102,9 @@ export async function callsByIds({ db }: Store, ids: readonly string[]): Promise
   return rows.map((row) => toRecord({ ...row, content: null }))
 }
 
-/** Conditions of a list. */
-type Conditions = Pick<CallFilter, 'session' | 'address' | 'path' | 'caller_id'> & CallSelection & { by?: Narrower }
+/** Conditions of a list. `sessions` are those that name one session. */
+type Conditions = Pick<CallFilter, 'address' | 'path' | 'caller_id'> &
+  CallSelection & { by?: Narrower; sessions?: readonly SessionCondition[] | undefined }
 
 /** Column whose index leads to fewer calls; null where the engine decides. */
 type Narrower = 'caller_id' | 'status' | null
@@ -114,19 +116,29 @@ async function smallerOf({ db }: Store, { session, caller_id, status }: Omit<Cal
   return ofCaller < ofStatus ? 'caller_id' : 'status'
 }
 
-const selectionOf = (filter: Omit<CallFilter, 'limit'>, models: string[] | undefined): Conditions => ({
-  ...filter,
-  models,
-  from: filter.from && toUtc(filter.from),
-  to: filter.to && toUtc(filter.to),
-})
+async function conditionsOf(
+  { db }: Store,
+  filter: Omit<CallFilter, 'limit'>,
+  models: string[] | undefined,
+): Promise<Conditions> {
+  const { session, caller_id } = filter
+  return {
+    ...filter,
+    models,
+    from: filter.from && toUtc(filter.from),
+    to: filter.to && toUtc(filter.to),
+    sessions: session === undefined ? undefined : await callsOfSession(db, session, caller_id),
+  }
+}
 
-/** Selects the calls that meet all conditions, newest first: a query for each model. */
+/** Selects the calls that meet all conditions, newest first: a query for each model, and for each name of a session. */
 const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
-  (selection.models?.map((model) => [model]) ?? [undefined]).map((models) =>
-    meeting(db.selectFrom('calls'), { ...selection, models })
-      .orderBy('at', 'desc')
-      .orderBy('call_id', 'desc'),
+  (selection.models?.map((model) => [model]) ?? [undefined]).flatMap((models) =>
+    (selection.sessions?.map((session) => [session]) ?? [undefined]).map((sessions) =>
+      meeting(db.selectFrom('calls'), { ...selection, models, sessions })
+        .orderBy('at', 'desc')
+        .orderBy('call_id', 'desc'),
+    ),
   )
 
 /**
@@ -135,20 +147,21 @@ const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
  */
 function meeting(
   calls: Selected,
-  { session, address, status, path, caller_id, models, from, to, by = null }: Conditions,
+  { sessions, address, status, path, caller_id, models, from, to, by = null }: Conditions,
 ): Selected {
   const column = (name: string) =>
-    session === undefined && (by === null || by === name) ? sql.ref<string>(name) : unindexed(name)
+    sessions === undefined && (by === null || by === name) ? sql.ref<string>(name) : unindexed(name)
   let query = calls
-  if (session !== undefined) query = query.where('session_id', '=', session)
+  if (sessions !== undefined) query = query.where(meetingAny(sessions))
   if (address !== undefined) query = query.where('address', '=', address)
-  if (caller_id !== undefined)
+  // The names of a session are those of its caller.
+  if (caller_id !== undefined && sessions === undefined)
     query = query.where(by === 'status' ? unindexed('caller_id') : sql.ref<string>('caller_id'), '=', caller_id)
   if (status !== undefined) query = query.where(column('status'), '=', status)
   if (path !== undefined) query = query.where(column('path'), '=', path)
   if (models !== undefined) query = query.where(column('model'), 'in', models)
   if (to !== undefined) query = query.where('at', '<', to)
-  const hasIndex = [session, caller_id, status, path, models].some((filter) => filter !== undefined)
+  const hasIndex = [sessions, caller_id, status, path, models].some((filter) => filter !== undefined)
   // Without a range, SQLite would sort a whole history to order the calls of one moment.
   const start = from ?? (hasIndex ? undefined : FIRST_TIME)
   return start === undefined ? query : query.where('at', '>=', start)
@@ -156,7 +169,11 @@ function meeting(
 
 /** Finds one call. Null when the trail does not contain it. */
 export async function findCall({ db }: Store, callId: string): Promise<CallRecord | null> {
-  const row = await db.selectFrom('calls').selectAll().where('call_id', '=', callId).executeTakeFirst()
+  const row = await db
+    .selectFrom('calls')
+    .select([...CALL_COLUMNS, 'content'])
+    .where('call_id', '=', callId)
+    .executeTakeFirst()
   if (row === undefined) return null
   const tags = await tagsOf(db, callId)
   return { ...toRecord(row), ...(tags.length > 0 && { tags }) }
@@ -164,8 +181,11 @@ export async function findCall({ db }: Store, callId: string): Promise<CallRecor
 
 type Selected = SelectQueryBuilder<Schema, 'calls', object>
 
+/** A call as it is read: with the words of its session. */
+type ReadCall = Omit<CallRow, 'session'>
+
 /** Columns of a listed call, without content above the limit. */
-function listed(calls: Selected, engine: Engine): SelectQueryBuilder<Schema, 'calls', CallRow> {
+function listed(calls: Selected, engine: Engine): SelectQueryBuilder<Schema, 'calls', ReadCall> {
   const width = widthOf(engine, ['content'])
   const content = sql<string | null>`case when ${width} <= ${LISTED_CONTENT} then content end`
   return calls.select(CALL_COLUMNS).select(content.as('content'))
@@ -208,19 +228,18 @@ export const CALL_COLUMNS = [
   'upstream_cost_micros',
   'price_from',
   'provider_key',
-  'session_id',
   'thread_id',
   'parent_id',
   'turn_id',
   'kind',
-  'client',
-  'client_version',
   'error',
   'changed',
-] as const satisfies ReadonlyArray<keyof CallRow>
+  ...SESSION_COLUMNS,
+] as const
 
 /**
- * Newest calls of some models. Each model is read through its own index: one query for several would sort every match.
+ * Newest calls of some models, or of some names of a session. Each is read through its own index: one query for several
+ * would sort every match.
  */
 async function newest<Row extends Pick<CallRow, 'at' | 'call_id'>>(
   each: readonly Selected[],
@@ -256,7 +275,7 @@ async function countKept(store: Store, selection: CallSelection): Promise<number
   return countCalls(store, { ...selection, from: from !== undefined && from > kept ? from : kept })
 }
 
-export function toRecord(row: CallRow): CallRecord {
+export function toRecord(row: ReadCall): CallRecord {
   const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
   const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, changed, content, stream, ...priced } = rest
   const { cache_saved_micros, cache_missed_tokens, cache_missed_micros, cache_changed, ...fields } = priced

@@ -16,7 +16,9 @@ const DAY_MS = 24 * HOUR_MS
 const COLUMNS = sql.join(FIGURES.map((name) => sql.ref(name)))
 const SUMS = sql.join(FIGURES.map((name) => sql`sum(${sql.ref(name)}) as ${sql.ref(name)}`))
 const OF_CALL = sql.join(
-  FIGURES.map((name) => (name === 'calls' ? sql`1 as calls` : sql`coalesce(${sql.ref(name)}, 0) as ${sql.ref(name)}`)),
+  FIGURES.map((name) =>
+    name === 'calls' ? sql`1 as calls` : sql`coalesce(${sql.ref(`calls.${name}`)}, 0) as ${sql.ref(name)}`,
+  ),
 )
 
 /** Dimensions that statistics can be grouped by. */

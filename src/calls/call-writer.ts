@@ -46,11 +46,12 @@ export function createCallWriter(store: Store, writeSpending: WriteSpending): Ca
         batch.filter(({ record }) => !stored.has(record.call_id)),
       )
       const rows = fresh.map(({ record }) => toRow(record))
-      await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
       const rollups = rollUp(rows)
       await addToRollups(trx, rollups)
       await addTotals(trx, rollups)
       await addToSessions(trx, rows)
+      // Rows name their sessions by the numbers that these have got.
+      await runBuiltRows(trx, 'insert calls', rows, (part) => trx.insertInto('calls').values(part).compile())
       const spends = fresh.flatMap(({ spend }) => spend ?? [])
       if (spends.length > 0) await writeSpending(trx, spends, store.engine)
       await addObjects(trx, fresh)
@@ -165,6 +166,7 @@ function toRow(record: CallRecord): CallRow {
     upstream_cost_micros: toMicros(record.upstream_cost_usd ?? 0) ?? 0,
     price_from: record.price_from,
     provider_key: record.provider_key,
+    session: null,
     session_id: record.session_id,
     thread_id: record.thread_id,
     parent_id: record.parent_id,

@@ -4,6 +4,7 @@ import { CallerId } from '../identity/key.ts'
 import type { Store } from '../store/store.ts'
 import { CacheSums, cacheSums } from './call-cache.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
+import { callsOfSession, meetingAny } from './named-session.ts'
 
 /** Selects the session of a client. Sessions of the same name belong to as many keys. */
 export const SessionCacheQuery = z.strictObject({
@@ -25,9 +26,9 @@ export type SessionCache = z.infer<typeof SessionCache>
 export async function sessionCache(store: Store, { session, caller_id }: SessionCacheQuery): Promise<SessionCache> {
   const counted = (part: string) => sql<number>`coalesce(sum(case when cache_changed = ${part} then 1 else 0 end), 0)`
   const summed = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
-  let query = store.reads
+  const query = store.reads
     .selectFrom('calls')
-    .where('session_id', '=', session)
+    .where(meetingAny(await callsOfSession(store.reads, session, caller_id)))
     .select(({ fn }) => [
       fn.countAll<number>().as('calls'),
       summed('prompt_tokens').as('prompt_tokens'),
@@ -39,7 +40,6 @@ export async function sessionCache(store: Store, { session, caller_id }: Session
       counted('tools').as('changed_tools'),
       counted('instructions').as('changed_instructions'),
     ])
-  if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
   const { calls, changed_tools, changed_instructions, ...figures } = await query.executeTakeFirstOrThrow()
   const { prompt_tokens } = figures
   return { calls, prompt_tokens, ...cacheSums(figures), changed_tools, changed_instructions }

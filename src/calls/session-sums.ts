@@ -6,13 +6,14 @@ import type { CodingSessionRow } from '../store/tables/coding-sessions-tables.ts
 import { FIGURES, NO_CALLS } from './call-figures.ts'
 import { isTrace } from './call-session.ts'
 import { statusOf } from './call-status.ts'
+import { nameByNumber } from './named-session.ts'
 
 /** Columns of a session that are added up. */
 const SUMS = [...FIGURES, 'errors', 'refused', 'retries'] as const
 
 /**
- * Adds calls to the sums of their sessions. Traces are omitted: each may be that of one call. Rows are written in key
- * order to avoid deadlocks.
+ * Adds calls to the sums of their sessions, and lets the rows name these by number. Traces are omitted: each may be that
+ * of one call. Sessions are written in key order to avoid deadlocks.
  */
 export async function addToSessions(trx: Transaction<Schema>, rows: readonly CallRow[]): Promise<void> {
   const sessions = new Map<string, SessionSum>()
@@ -24,25 +25,32 @@ export async function addToSessions(trx: Transaction<Schema>, rows: readonly Cal
     const caller_id = row.caller_id ?? ''
     if (last === undefined || last.row.session_id !== session_id || last.row.caller_id !== caller_id) {
       const key = `${caller_id}\0${session_id}`
-      last = sessions.get(key) ?? { row: emptySession(caller_id, session_id, row.at), endMs: 0 }
+      last = sessions.get(key) ?? { row: emptySession(caller_id, session_id, row.at), calls: [], endMs: 0 }
       sessions.set(key, last)
     }
     addCall(last, row)
   }
   if (sessions.size === 0) return
-  const ordered = [...sessions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => rowOf(sum))
-  await runBuiltRows(trx, 'add to coding sessions', ordered, (part) => addSessions(trx, part).compile())
+  const ordered = [...sessions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+  const numbered = await runBuiltRows(trx, 'add to coding sessions', ordered.map(rowOf), (part) =>
+    addSessions(trx, part).compile(),
+  )
+  for (const { caller_id, session_id, ...session } of numbered)
+    for (const row of sessions.get(`${caller_id}\0${session_id}`)?.calls ?? []) nameByNumber(row, session)
 }
 
 /** Sums of a session over a batch, and when the last of its calls ended, in milliseconds since 1970. */
 interface SessionSum {
   row: CodingSessionRow
+  calls: CallRow[]
   endMs: number
 }
 
 function rowOf({ row, endMs }: SessionSum): CodingSessionRow {
   const end = new Date(endMs).toISOString()
   if (end > row.last_at) row.last_at = end
+  row.first_client = row.client
+  row.first_client_version = row.client_version
   return row
 }
 
@@ -61,10 +69,13 @@ export const emptySession = (caller_id: string, session_id: string, at: string):
   turns: 0,
   first_turn: null,
   last_turn: null,
+  first_client: null,
+  first_client_version: null,
 })
 
 function addCall(sum: SessionSum, row: CallRow): void {
   const { row: session } = sum
+  sum.calls.push(row)
   for (const figure of FIGURES) session[figure] += figure === 'calls' ? 1 : (row[figure] ?? 0)
   const { counts } = statusOf(row.status)
   if (counts === 'error') session.errors += 1
@@ -102,6 +113,10 @@ function addSessions(trx: Transaction<Schema>, sessions: readonly CodingSessionR
         turns: sql`${stored('turns')} + ${added('turns')} - ${goesOn}`,
         first_turn: newest('first_turn'),
         last_turn: newest('last_turn'),
+        first_client: sql`coalesce(${stored('first_client')}, ${added('first_client')})`,
+        first_client_version: sql`case when ${stored('first_client')} is null
+          then ${added('first_client_version')} else ${stored('first_client_version')} end`,
       }),
     )
+    .returning(['caller_id', 'session_id', 'number', 'first_client', 'first_client_version'])
 }

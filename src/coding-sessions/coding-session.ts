@@ -28,8 +28,10 @@ export const CodingSession = z.object({
 export type CodingSession = z.infer<typeof CodingSession>
 
 /** Row of a session with its present facts and state. */
-export type ListedSession = CodingSessionRow &
-  Pick<SessionFactRow, 'repository' | 'branch' | 'commit_sha'> &
+export type ListedSession = CodingSessionRow & { number: number } & Pick<
+    SessionFactRow,
+    'repository' | 'branch' | 'commit_sha'
+  > &
   Partial<Pick<SessionStateRow, 'stopped_at'>>
 
 /** Builds a session from its row. */

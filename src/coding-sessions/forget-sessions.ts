@@ -35,6 +35,8 @@ export function sessionRetention(store: Store, now: () => Date, retentionDays: (
           .selectFrom('coding_sessions')
           .select(['caller_id', 'session_id'])
           .where('last_at', '<', before)
+          // Calls are deleted by the hour. Until then they name it.
+          .where(sql<boolean>`not exists (select 1 from calls where calls.session = coding_sessions.number)`)
           .orderBy('last_at')
           .limit(limit)
           .forUpdate()

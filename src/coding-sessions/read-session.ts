@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import * as z from 'zod'
+import { meetingAny } from '../calls/named-session.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
 import { CodingSession, toSession } from './coding-session.ts'
@@ -56,7 +57,7 @@ export async function readSession(
   const [row, another] = await findSessions(store, id, callerId)
   if (row === undefined) return null
   if (another !== undefined) return 'ambiguous'
-  const key = { caller_id: row.caller_id, session_id: id }
+  const key = { caller_id: row.caller_id, session_id: id, number: row.number }
   const [byKind, byModel, facts, commits, limits] = await Promise.all([
     partsOf(store, key, 'kind'),
     partsOf(store, key, 'model'),
@@ -70,16 +71,21 @@ export async function readSession(
 interface Key {
   caller_id: string
   session_id: string
+  number: number
 }
 
 /** Calls of a session by a column, the dearest first. */
-async function partsOf(store: Store, { caller_id, session_id }: Key, column: 'kind' | 'model'): Promise<Part[]> {
+async function partsOf(
+  store: Store,
+  { caller_id, session_id, number }: Key,
+  column: 'kind' | 'model',
+): Promise<Part[]> {
   const name = column === 'kind' ? sql`coalesce(kind, ${NO_KIND})` : sql`coalesce(model, requested_model, '')`
-  const isOwn = caller_id === '' ? sql`caller_id is null` : sql`caller_id = ${caller_id}`
+  const named = [{ session_id, caller_id: caller_id || null }, { session: number }]
   const { rows } = await sql<{ key: string; calls: number; total_tokens: number; micros: number }>`
     select ${name} as key, count(*) as calls, coalesce(sum(total_tokens), 0) as total_tokens,
       sum(upstream_cost_micros) as micros
-    from calls where session_id = ${session_id} and ${isOwn} group by 1 order by 4 desc, 1`.execute(store.reads)
+    from calls where ${meetingAny(named)} group by 1 order by 4 desc, 1`.execute(store.reads)
   return rows.map(({ key, calls, total_tokens, micros }) => ({
     ...{ key, calls: Number(calls), total_tokens: Number(total_tokens) },
     cost_usd: toUsd(Number(micros)),

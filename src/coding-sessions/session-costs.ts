@@ -84,7 +84,7 @@ const KEYS: Readonly<Record<CostPart, (row: CostRow) => string>> = {
 
 async function costRows(store: Store, { repository, branch, from, to, caller_id }: CostQuery): Promise<CostRow[]> {
   const conditions = [
-    sql`calls.session_id = facts.session_id`,
+    sql`(calls.session = numbered.number or calls.session_id = facts.session_id)`,
     sql`coalesce(calls.caller_id, '') = facts.caller_id`,
     sql`calls.at >= facts.from_at`,
     sql`(facts.until_at is null or calls.at < facts.until_at)`,
@@ -107,7 +107,9 @@ async function costRows(store: Store, { repository, branch, from, to, caller_id 
           where made.caller_id = facts.caller_id and made.session_id = facts.session_id and made.at >= calls.at
             and coalesce(made.repository, '') = coalesce(facts.repository, '')
           order by made.at, made.sha limit 1) as sha
-      from session_facts as facts join calls on ${sql.join(conditions, sql` and `)}
+      from session_facts as facts left join coding_sessions as numbered
+          on numbered.session_id = facts.session_id and numbered.caller_id = facts.caller_id
+        join calls on ${sql.join(conditions, sql` and `)}
     ) as counted
     group by caller_id, session_id, day, model, sha`.execute(store.reads)
   return rows

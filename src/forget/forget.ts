@@ -29,6 +29,8 @@ interface Erasure {
   table: RecordTable
   where: RawBuilder<unknown>
   empty?: Readonly<Record<string, string | null>>
+  /** More that is set in the same rows. */
+  also?: RawBuilder<unknown>
 }
 
 /** Columns of calls that their clients word, and the address that they came from. */
@@ -36,11 +38,21 @@ const CALL_TEXTS = {
   content: null,
   error: null,
   address: null,
+  session: null,
   session_id: null,
   thread_id: null,
   parent_id: null,
   turn_id: null,
 }
+
+/** Calls keep the name of their client, which is no person's word, when they name their session no more. */
+const CLIENT_OF_ITS_OWN = sql.join(
+  (['client', 'client_version'] as const).map(
+    (column) =>
+      sql`${sql.ref(column)} = coalesce(${sql.ref(column)},
+        (select ${sql.ref(`first_${column}`)} from coding_sessions where coding_sessions.number = calls.session))`,
+  ),
+)
 
 /** Tables with texts of callers, those first that are found by others. Memories and gaze have erasers of their own. */
 const erasures = (id: string, now: string): Erasure[] => {
@@ -61,7 +73,7 @@ const erasures = (id: string, now: string): Erasure[] => {
     { table: 'conversation_turns', where: inConversations },
     { table: 'conversations', where: sql`owner = ${id}` },
     { table: 'call_tags', where: ofCalls },
-    { table: 'calls', where: sql`caller_id = ${id}`, empty: CALL_TEXTS },
+    { table: 'calls', where: sql`caller_id = ${id}`, empty: CALL_TEXTS, also: CLIENT_OF_ITS_OWN },
     { table: 'session_facts', where: sql`caller_id = ${id}` },
     { table: 'session_commits', where: sql`caller_id = ${id}` },
     { table: 'coding_sessions', where: sql`caller_id = ${id}` },
@@ -166,7 +178,7 @@ async function knownWallet({ db }: Store, id: string): Promise<string | null> {
 }
 
 /** Erases the rows of one kind: found beside all writers, and erased in short transactions. @returns their number */
-async function erase(store: Store, { table, where, empty }: Erasure): Promise<number> {
+async function erase(store: Store, { table, where, empty, also }: Erasure): Promise<number> {
   const columns = RECORD_TABLES[table]
   const key = sql.join(columns.map((column) => sql.ref(column)))
   const filled = Object.entries(empty ?? {}).map(([column, value]) =>
@@ -174,6 +186,7 @@ async function erase(store: Store, { table, where, empty }: Erasure): Promise<nu
   )
   const left = filled.length === 0 ? where : sql`${where} and (${sql.join(filled, sql` or `)})`
   const values = Object.entries(empty ?? {}).map(([column, value]) => sql`${sql.ref(column)} = ${value}`)
+  if (also !== undefined) values.push(also)
   const isOne = (row: Record<string, unknown>) =>
     sql`(${sql.join(
       columns.map((column) => sql`${sql.ref(column)} = ${row[column]}`),

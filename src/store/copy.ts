@@ -153,6 +153,8 @@ async function continueNumbers(to: Transaction<Schema>): Promise<void> {
     memory_vectors: 'place',
     session_texts: 'seq',
     gaze_stretches: 'number',
+    coding_sessions: 'number',
+    receipt_prices: 'number',
   }
   for (const [table, column] of Object.entries(numbered))
     await sql`select setval(pg_get_serial_sequence(${table}, ${column}), max(${sql.ref(column)})) from ${sql.table(table)}

@@ -50,6 +50,7 @@ export const KEPT = {
   ledger_accounts: 'money',
   ledger_transfers: 'money',
   metered_calls: 'money',
+  receipt_prices: 'money',
   metered_usage: 'sums',
   closed_periods: 'money',
   spending: 'sums',

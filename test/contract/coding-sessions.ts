@@ -92,9 +92,10 @@ export function codingSessionsContract(open: () => Promise<Store>): void {
       assert.deepEqual([local?.caller_id, mine?.caller_id, other?.caller_id, none.length], ['', 'key_a', 'key_b', 0])
       assert.deepEqual([local?.calls, other?.calls], [1, 1])
       assert.deepEqual(
-        { ...mine },
+        { ...mine, number: typeof mine?.number },
         {
-          ...{ caller_id: 'key_a', session_id: 'ses', ...client },
+          ...{ number: 'number', caller_id: 'key_a', session_id: 'ses', ...client },
+          ...{ first_client: 'codex', first_client_version: '0.171' },
           ...{ started_at: at(1).toISOString(), last_at: new Date(at(7).getTime() + 1500).toISOString() },
           ...{ calls: 6, errors: 1, refused: 1, retries: 1, turns: 2, first_turn: 't1', last_turn: 't2' },
           ...{ prompt_tokens: 50, completion_tokens: 10, total_tokens: 60, upstream_cost_micros: 5000 },
@@ -381,9 +382,14 @@ export function codingSessionsContract(open: () => Promise<Store>): void {
     it('are deleted with their facts once their calls are older than the trail', async () => {
       await write(callOf('old', 0), callOf('young', 60))
       await note('old', { branch: 'x', commits: [{ sha: 'ddddddd', at: at(0).toISOString() }] }, 1)
-      const now = () => new Date(at(30).getTime() + 30 * 86_400_000)
+      // Calls of whole hours are deleted: that of the young one stays, though it is older.
+      const now = () => new Date(at(65).getTime() + 30 * 86_400_000)
       assert.equal(await sessionRetention(store, now, () => null).batch(500), 0)
       const { batch } = sessionRetention(store, now, () => 30)
+      await batch(500)
+      assert.equal((await rows('old')).length, 1, 'its calls are not deleted yet')
+      const calls = callSweeps(store, now, () => 30).find(({ name }) => name === 'audit.retention')
+      assert.ok(((await calls?.batch(500)) ?? 0) > 0)
       assert.ok((await batch(500)) > 0)
       assert.equal(await batch(500), 0)
       assert.deepEqual(

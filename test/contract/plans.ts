@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
 import { createCalls } from '../../src/calls/calls.ts'
+import { emptySession } from '../../src/calls/session-sums.ts'
 import { EscrowList } from '../../src/escrow/escrow.ts'
 import { createGaze } from '../../src/gaze/gaze.ts'
 import { createGroups } from '../../src/identity/groups.ts'
@@ -111,6 +112,10 @@ export function plansContract(open: () => Promise<Store>): void {
         )
       await gaze.store({ session_id: 's', records: humanStream(1, { records: 50 }) })
       await calls.flush()
+      await store.db
+        .insertInto('coding_sessions')
+        .values(emptySession('key_1', 's', now().toISOString()))
+        .execute()
       await worksOn(store).tasks.createGraph({
         callerId: 'key_1',
         swarmId: SWARM,
@@ -194,20 +199,24 @@ export function plansContract(open: () => Promise<Store>): void {
       'one task': () => services.tasks.get(TASK).catch(() => null),
       'one escrow': () => services.escrows.get(ESCROW).catch(() => null),
     }
-    /** By which index SQLite, which knows nothing of how many rows there are, finds each kind of list. */
+    /**
+     * By which index SQLite, which knows nothing of how many rows there are, finds each kind of list. Steps that look up
+     * the session of a call come between.
+     */
     const indexes: Record<string, RegExp> = {
-      calls: /^SEARCH calls USING INDEX calls_at \(at>\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
-      'calls by status': /calls_status \(status=\? AND at>\? AND at<\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
-      'calls by model': /calls_model \(model=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+      calls: /^SEARCH calls USING INDEX calls_at \(at>\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
+      'calls by status': /calls_status \(status=\? AND at>\? AND at<\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
+      'calls by model': /calls_model \(model=\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'refused calls of a caller': /calls_status \(status=\?\)/,
-      'calls of a session': /calls_of_session \(session_id=\?\)/,
-      'calls of a session of a caller': /calls_of_session \(session_id=\? AND caller_id=\?\)/,
-      'calls by path': /calls_path \(path=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+      'calls of a session': /calls_of_session \(session_id=\?\)|calls_of_session_number \(session=\? AND at>\?\)/,
+      'calls of a session of a caller':
+        /calls_of_session \(session_id=\? AND caller_id=\?\)|calls_of_session_number \(session=\?\)/,
+      'calls by path': /calls_path \(path=\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'gaze records of a key and source': /gaze_stretches_of_caller_source \(caller_id=\? AND source=\?\)$/m,
       'gaze records of a key and file': /gaze_stretches_of_caller_path \(caller_id=\? AND path=\?\)/,
       'statistics of calls of a caller':
         /SEARCH call_sums USING INDEX call_sums_of_caller \(level=\? AND caller_id=\?\)/,
-      'calls by caller': /calls_caller_id \(caller_id=\?\)\nUSE TEMP B-TREE FOR LAST TERM/,
+      'calls by caller': /calls_caller_id \(caller_id=\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
     }
     for (const [filters, index] of TASK_LISTS)
       for (const cursor of [undefined, encodeCursor([TASK])]) {

@@ -23,6 +23,7 @@ import { memorySpacesContract } from './memory-spaces.ts'
 import { memoryVectorsContract } from './memory-vectors.ts'
 import { memoryVersionsContract } from './memory-versions.ts'
 import { memoryWritersContract } from './memory-writers.ts'
+import { namedSessionsContract } from './named-sessions.ts'
 import { plansContract } from './plans.ts'
 import { projectsContract } from './projects.ts'
 import { reasoningContract } from './reasoning.ts'
@@ -166,6 +167,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     conversationsContract(open)
     reviewsContract(open)
     codingSessionsContract(open)
+    namedSessionsContract(open)
     stoppedSessionsContract(open)
     factsContract(open)
     reasoningContract(open)

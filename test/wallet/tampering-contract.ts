@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { sql } from 'kysely'
+import { moneyOfCalls } from '../../src/wallet/receipts/call-receipts.ts'
 import { writeRecorded } from '../../src/wallet/receipts/store-receipts.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { chargeCall, newAddress, newKey, type OpenStore, receiptOf } from './setup.ts'
@@ -155,6 +156,43 @@ export function tamperingContract(open: OpenStore): void {
     assert.match(faults(await callFaults(store)).join(), /^Receipt call_4: its tokens cost more than it says\.$/)
   })
 
+  it('stores a price that receipts share once, and computes each of them again with it', async (t) => {
+    const { store, key } = await filled(t)
+    const price = (input: number) => JSON.stringify({ input, output: 0, tier: null, from: 'flat', id: 'shared' })
+    const add = async (call_id: string) => {
+      const receipt = receiptOf({ ...sharedCall(call_id, key), price: price(2), upstream_cost_micros: 2 })
+      const spender = { id: key, groupId: null }
+      const spend = { spender, day: '2026-11-21', micros: 2, allowanceId: null, written() {}, receipt }
+      await store.write((trx) => writeRecorded(trx, [spend], store.engine))
+    }
+    for (const id of ['call_3', 'call_4']) await add(id)
+    const shared = await store.db
+      .selectFrom('metered_calls')
+      .select(['price', 'price_number'])
+      .where('model', '=', 'shared')
+      .execute()
+    const prices = await store.db.selectFrom('receipt_prices').selectAll().where('price', '=', price(2)).execute()
+    assert.equal(prices.length, 1)
+    const stored = { price: '', price_number: prices[0]?.number }
+    assert.deepEqual(shared, [stored, stored])
+    const { receipts } = await moneyOfCalls(store, ['call_3', 'call_4'])
+    assert.deepEqual(
+      receipts.map((receipt) => receipt.price),
+      [JSON.parse(price(2)), JSON.parse(price(2))],
+    )
+    const faults = async () => (await callFaults(store)).filter((fault) => /^(?:Receipt|Usage)/.test(fault))
+    assert.deepEqual(await faults(), [])
+    await store.db
+      .updateTable('receipt_prices')
+      .set({ price: price(3) })
+      .where('price', '=', price(2))
+      .execute()
+    assert.deepEqual(
+      (await faults()).filter((fault) => fault.startsWith('Receipt')),
+      ['call_3', 'call_4'].map((id) => `Receipt ${id}: its tokens cost more than it says.`),
+    )
+  })
+
   for (const [what, change, fault] of CHANGES)
     it(`finds ${what}`, async (t) => {
       const { store, key } = await filled(t)
@@ -166,6 +204,8 @@ export function tamperingContract(open: OpenStore): void {
       )
     })
 }
+
+const sharedCall = (call_id: string, caller_id: string) => ({ ...spokenCall(call_id, caller_id), model: 'shared' })
 
 const spokenCall = (call_id: string, caller_id: string) => ({
   ...{ call_id, caller_id, at: AT, counted_on: '2026-11-21', model: 'spoken' },

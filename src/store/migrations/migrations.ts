@@ -32,6 +32,7 @@ import { up as gazeLevels } from './034_gaze_levels.ts'
 import { up as retention } from './036_retention.ts'
 import { up as forgotten } from './037_forgotten.ts'
 import { up as leanIndexes } from './038_lean_indexes.ts'
+import { up as sharedWords } from './039_shared_words.ts'
 import { up as projectWords } from './041_project_words.ts'
 
 /** Migrates the store by one step, forward only. */
@@ -74,5 +75,6 @@ export const MIGRATIONS: Migrations = {
   '036_retention': retention,
   '037_forgotten': forgotten,
   '038_lean_indexes': leanIndexes,
+  '039_shared_words': sharedWords,
   '041_project_words': projectWords,
 }

@@ -38,12 +38,15 @@ export interface CallRow {
   price_from: string | null
   /** The provider's id of its key. Null where none is known. */
   provider_key: string | null
-  /** Session in the client's words, see `CallSession`. Null where it says nothing, and for calls of before. */
+  /** Number of its session, whose row has the words and the first client. Null without one, and for traces. */
+  session: number | null
+  /** Session in the client's words, see `CallSession`. Null where it says nothing, and where `session` names it. */
   session_id: string | null
   thread_id: string | null
   parent_id: string | null
   turn_id: string | null
   kind: string | null
+  /** Client. Null for that of its `session`, empty for none beside one. */
   client: string | null
   client_version: string | null
   error: string | null

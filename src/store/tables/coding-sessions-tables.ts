@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** Sums over the calls of one session of a key, as `CallSession` names it. Kept up to date with each batch of calls. */
 export interface CodingSessionRow {
   /** Key or wallet of its calls. Empty for calls without one. */
@@ -27,6 +29,9 @@ export interface CodingSessionRow {
   cache_saved_micros: number
   cache_missed_tokens: number
   cache_missed_micros: number
+  /** Client of its first call that names it by number, for all that are of the same. Never changes. */
+  first_client: string | null
+  first_client_version: string | null
 }
 
 /** Facts of a session in a range of time. A call belongs to the range that holds the time at which it began. */
@@ -64,7 +69,8 @@ export interface CallTagRow {
 }
 
 export interface CodingSessionTables {
-  coding_sessions: CodingSessionRow
+  /** `number` names it in its calls. */
+  coding_sessions: CodingSessionRow & { number: Generated<number> }
   session_facts: SessionFactRow
   session_commits: SessionCommitRow
   call_tags: CallTagRow

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /**
  * One account of the ledger. Its hash chain holds `transfers` transfers; `head` is the hash of the last one.
  * `deposited_micros` is the part of the balance that comes from deposits. It is higher than the balance when credit has
@@ -30,7 +32,7 @@ export interface LedgerTransferRow {
  *
  * - `counted_on`: UTC day of spending on which it counts, for its caller and the group
  * - `transfer`: the ledger transfer that took its money
- * - `price`: rates and their source as JSON; empty for receipts of earlier versions
+ * - `price`: rates and their source as JSON; empty for receipts of earlier versions, and where `receipt_prices` has it
  * - `charged`: 0 when the cost is only recorded
  * - `capped`: 1 when the call cost more than was taken for it
  * - `stated`: 1 when the vendor stated the cost
@@ -138,10 +140,18 @@ export interface AllowanceRow {
   session: string | null
 }
 
+/** A price that receipts share, as JSON. */
+export interface ReceiptPriceRow {
+  number: Generated<number>
+  price: string
+}
+
 export interface WalletTables {
   ledger_accounts: LedgerAccountRow
   ledger_transfers: LedgerTransferRow
-  metered_calls: MeteredCallRow
+  /** `price_number` names its price; null where the row has it. */
+  metered_calls: MeteredCallRow & { price_number: number | null }
+  receipt_prices: ReceiptPriceRow
   metered_usage: MeteredUsageRow
   closed_periods: ClosedPeriodRow
   spending: SpendingRow

@@ -1,6 +1,7 @@
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
 import type { Receipt, ReceiptRecord } from './receipt.ts'
+import { PRICE } from './receipt-prices.ts'
 
 /** Columns of `metered_calls` in a receipt. */
 export const RECEIPT_COLUMNS = [
@@ -20,7 +21,6 @@ export const RECEIPT_COLUMNS = [
   'upstream_call_id',
   'group_id',
   'upstream',
-  'price',
   'cached_tokens',
   'cache_write_tokens',
   'cache_write_1h_tokens',
@@ -29,10 +29,11 @@ export const RECEIPT_COLUMNS = [
   'stated',
   'absorbed_micros',
   'debt_micros',
+  PRICE.as('price'),
 ] as const
 
 /** Row of a receipt. */
-export type ReceiptRow = Pick<MeteredCallRow, (typeof RECEIPT_COLUMNS)[number]>
+export type ReceiptRow = Omit<MeteredCallRow, 'counted_on' | 'transfer'>
 
 /** Amount that a call was charged: its cost and the margin. */
 export const costOf = (row: Pick<ReceiptRow, 'margin_micros' | 'upstream_cost_micros'>): Micros =>

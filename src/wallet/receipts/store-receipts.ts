@@ -7,6 +7,7 @@ import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import type { Micros } from '../../text/money.ts'
 import { type AllowanceBorne, writeCallSpending } from '../budget/allowances.ts'
 import { openTime } from '../ledger/closed-periods.ts'
+import { numberPrices } from './receipt-prices.ts'
 import { addUsage } from './usage-sums.ts'
 
 /** The receipt of a charged call, before the transfer that takes its money. */
@@ -68,6 +69,13 @@ export async function storeReceipts(
   receipts: readonly ChargedCall[],
   transfer: string | null,
 ): Promise<void> {
-  const rows = receipts.map((receipt) => ({ transfer, ...receipt }))
+  const numbers = await numberPrices(
+    trx,
+    receipts.map(({ price }) => price),
+  )
+  const rows = receipts.map((receipt) => {
+    const price_number = numbers.get(receipt.price) ?? null
+    return { transfer, ...receipt, price: price_number === null ? receipt.price : '', price_number }
+  })
   await runBuiltRows(trx, 'insert receipts', rows, (part) => trx.insertInto('metered_calls').values(part).compile())
 }

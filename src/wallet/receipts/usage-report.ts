@@ -8,6 +8,7 @@ import {
   OTHER_GROUPS,
   SessionGroupBy,
 } from '../../calls/call-groups.ts'
+import { SESSION_OF_CALL } from '../../calls/named-session.ts'
 import { CallerId } from '../../identity/key.ts'
 import { toUtc, utcDate } from '../../store/dates.ts'
 import type { Engine } from '../../store/engine.ts'
@@ -154,7 +155,7 @@ function receiptPage(
     .select((eb) =>
       eb
         .selectFrom('calls')
-        .select('session_id')
+        .select(SESSION_OF_CALL)
         .whereRef('calls.call_id', '=', 'metered_calls.upstream_call_id')
         .as('session'),
     )

@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { MICROS_PER_USD } from '../../text/money.ts'
 import type { ReceiptPrice } from './receipt.ts'
+import { PRICE } from './receipt-prices.ts'
 import { ratesColumn } from './spoken-price.ts'
 
 /** Rows per page. */
@@ -24,6 +25,16 @@ const SUMMED = {
   debt_micros: 'debt_micros',
 } as const
 
+/** Columns of receipts that are summed, and those that name the sum. */
+const OF_RECEIPTS = [
+  'caller_id',
+  'at',
+  'model',
+  'upstream',
+  'charged',
+  ...Object.values(SUMMED).filter((part) => part !== '1'),
+]
+
 /** Stored sums of a day that differ from the receipts of that day, and those that are missing. */
 export async function* usageFaults({ db, engine }: Store): AsyncGenerator<string> {
   const [names, parts] = [Object.keys(SUMMED), Object.values(SUMMED)]
@@ -33,7 +44,9 @@ export async function* usageFaults({ db, engine }: Store): AsyncGenerator<string
       select ${key}, ${sql.join(names.map((name) => sql.ref(name)))} from metered_usage
       union all
       select caller_id, ${utcDate(engine, 'at')} as day, model, upstream, ${ratesColumn(engine)} as price, charged,
-        ${sql.join(parts.map((part) => sql`-${sql.raw(part)}`))} from metered_calls) as both_sides
+        ${sql.join(parts.map((part) => sql`-${sql.raw(part)}`))}
+      from (select ${sql.join(OF_RECEIPTS.map((column) => sql.ref(column)))}, ${PRICE} as price from metered_calls) as receipts
+    ) as both_sides
     group by ${key}
     having ${sql.join(
       names.map((name) => sql`sum(${sql.ref(name)}) <> 0`),
@@ -65,9 +78,10 @@ type Checked = Pick<
 export async function* tokenFaults({ db }: Store): AsyncGenerator<string> {
   for (let after = ''; ; ) {
     const { rows } = await sql<Checked>`
-      select c.call_id, c.at, c.price, c.prompt_tokens, c.completion_tokens, c.total_tokens, c.cached_tokens,
-        c.cache_write_tokens, c.cache_write_1h_tokens, c.upstream_cost_micros, c.absorbed_micros, c.capped, c.stated, t.at as booked_at
-      from metered_calls as c left join ledger_transfers as t on t.key = c.transfer
+      select c.call_id, c.at, c.prompt_tokens, c.completion_tokens, c.total_tokens, c.cached_tokens,
+        c.cache_write_tokens, c.cache_write_1h_tokens, c.upstream_cost_micros, c.absorbed_micros, c.capped, c.stated, t.at as booked_at,
+        coalesce(named.price, c.price) as price
+      from metered_calls as c left join receipt_prices as named on named.number = c.price_number left join ledger_transfers as t on t.key = c.transfer
       where c.call_id > ${after} order by c.call_id limit ${PAGE}`.execute(db)
     for (const receipt of rows) {
       if (receipt.total_tokens !== receipt.prompt_tokens + receipt.completion_tokens)
