@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, it } from 'node:test'
 import { DELIVERED, deepSeekLike, geminiLike, openRouterLike } from '../doubles/thinking.ts'
-import { chunks, sse } from '../doubles/upstream.ts'
+import { chunks, json, sse } from '../doubles/upstream.ts'
 import { askClaude, fromReadme, toolCall } from './claude.ts'
 import { onDouble, startGatewayProcess } from './gateway-process.ts'
 import { newPlace } from './server.ts'
@@ -50,6 +50,25 @@ onDouble('Claude Code, with a model that wants its reasoning back', (gateway, up
       const turn = await askClaude(fromReadme(gateway()), place, 'Where is parcel 9? Read parcels.txt.', READS)
       assert.deepEqual([turn.is_error, turn.result, turn.num_turns], [false, DELIVERED, 2])
     })
+})
+
+onDouble('Claude Code, with a window that its answer does not fit', (gateway, upstream) => {
+  it('asks for less, and is answered', async () => {
+    const limits: number[] = []
+    const [prompt, window] = [40_000, 50_000]
+    upstream().on('/chat/completions', (response, request) => {
+      const { max_tokens: limit } = request.body as { max_tokens: number }
+      limits.push(limit)
+      if (prompt + limit <= window) return sse(chunks(['It fits.']))(response, request)
+      const message = `'max_tokens' or 'max_completion_tokens' is too large: ${limit}. This model's maximum context length is ${window} tokens and your request has ${prompt} input tokens (${limit} > ${window} - ${prompt}).`
+      return json(400, { object: 'error', message, type: 'BadRequestError', param: null, code: 400 })(response, request)
+    })
+    const { is_error, result } = await askClaude(fromReadme(gateway()), newPlace(), 'Say hello.', READS)
+    assert.deepEqual([is_error, result], [false, 'It fits.'])
+    const [first = 0, second = 0] = limits
+    assert.ok(first > window - prompt && second <= window - prompt, String(limits))
+    assert.equal(limits.length, 2, 'the refused limit is asked for once')
+  })
 })
 
 it('runs on the sandbox with the lines of README.md', async () => {

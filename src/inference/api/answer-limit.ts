@@ -63,7 +63,12 @@ export function createAnswerLimits(stated: ReadonlyMap<string, number> = new Map
  * @param field field that the error is about
  */
 export const isLimitRefused = (field: string | null, message: string): boolean =>
-  (field === CHAT_LIMIT || (field === null && message.includes(CHAT_LIMIT))) && message.includes(REASONING_LIMIT)
+  (field === CHAT_LIMIT || (field === null && message.includes(CHAT_LIMIT))) &&
+  message.includes(REASONING_LIMIT) &&
+  !TOO_LARGE.test(message)
+
+/** vLLM names both where the answer does not fit beside its prompt: another name would not help. */
+const TOO_LARGE = /too large|maximum context length/i
 
 /** Changes that rename the limit of a chat request. Empty when the request has no limit. */
 export function renamedLimit(request: object): Record<string, unknown> {
