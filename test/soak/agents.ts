@@ -104,7 +104,7 @@ async function workThrough(agent: Agent, name: ProviderName, provider: Provider)
 }
 
 function begin(agent: Agent, place: Place, model: string) {
-  const { ask } = startSession(programOf(agent), agent, gateway, place, model)
+  const { ask } = startSession([programOf(agent)], agent, gateway, place, model)
   return {
     ask,
     async task(task: string): Promise<void> {

@@ -14,8 +14,18 @@ export interface Work {
   interrupt(): void
 }
 
-/** The session of an agent in a folder and a home of its own, without a network. */
-export function startSession(program: string, agent: Agent, gateway: GatewayProcess, place: Place, model: string) {
+/**
+ * The session of an agent in a folder and a home of its own, without a network.
+ *
+ * @param program the words that start it
+ */
+export function startSession(
+  [program, ...first]: readonly [string, ...string[]],
+  agent: Agent,
+  gateway: GatewayProcess,
+  place: Place,
+  model: string,
+) {
   agent.prepare(gateway, place, model)
   let isFirst = true
   return {
@@ -23,7 +33,7 @@ export function startSession(program: string, agent: Agent, gateway: GatewayProc
       const { words, env } = agent.prompt(gateway, text, { isFirst, model })
       isFirst = false
       const { HOME, TMPDIR } = { HOME: place.home, TMPDIR: place.temporary }
-      const child = spawn(program, words, {
+      const child = spawn(program, [...first, ...words], {
         cwd: place.project,
         env: { PATH: process.env.PATH, HOME, TMPDIR, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
