@@ -162,7 +162,7 @@ function summaryOf(series: readonly Series[], format: (value: number) => string)
 /** Bars for amounts, in the given order. */
 export function BarList(props: {
   label: string
-  items: readonly { label: string; value: number; text?: string; href?: string }[]
+  items: readonly { label: string; value: number; text?: string; href?: string | undefined }[]
   empty?: string
 }) {
   const id = useId()

@@ -1,26 +1,32 @@
+import type { ComponentChildren } from 'preact'
 import type { CallSums } from '../../../../../src/calls/call-stats.ts'
+import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { useNames } from '../../components/caller-name.tsx'
 import { BarList, Card, Empty, ErrorNote } from '../../components/components.ts'
 import { count, usd } from '../../format.ts'
 import { callsToday, type Today } from './today.tsx'
 
-/** Maximum number of callers and of models shown. */
+/** Maximum number of groups shown by themselves. */
 const MAX_SHOWN = 4
-
-type Group = Pick<CallSums, 'upstream_cost_usd' | 'calls' | 'refused'> & { key: string }
 
 /** Today's cost by caller and by model. */
 export function Spenders({ today: { from, byCaller, byModel } }: { today: Today }) {
   const names = useNames()
+  const shares = {
+    bar: costOf,
+    empty: <Empty title="No calls today yet" hint="Calls appear here when they end." />,
+  }
+  const made = (data: CallStatsReply) => data.groups.filter(({ calls, refused }) => calls > refused)
   return (
     <>
       <Card title="Cost by caller today">
         {byCaller.data && (
           <Shares
+            {...shares}
             label="Cost by caller"
-            groups={byCaller.data.groups}
+            groups={made(byCaller.data)}
             nameOf={(key) => (key === '' ? 'Tools on this machine' : names.of(key))}
-            hrefOf={(key) => callsToday(from, { caller_id: key })}
+            hrefOf={(key) => key && callsToday(from, { caller_id: key })}
           />
         )}
       </Card>
@@ -28,10 +34,11 @@ export function Spenders({ today: { from, byCaller, byModel } }: { today: Today 
         <ErrorNote error={byModel.data ? null : byModel.error} onRetry={byModel.reload} />
         {byModel.data && (
           <Shares
+            {...shares}
             label="Cost by model"
-            groups={byModel.data.groups}
+            groups={made(byModel.data)}
             nameOf={(key) => key || 'no model'}
-            hrefOf={(key) => callsToday(from, { model: key })}
+            hrefOf={(key) => key && callsToday(from, { model: key })}
           />
         )}
       </Card>
@@ -39,37 +46,33 @@ export function Spenders({ today: { from, byCaller, byModel } }: { today: Today 
   )
 }
 
-/** Dearest groups as bars. No filter selects the calls without a key or model, nor those of the rest. */
-function Shares(props: {
+/** Largest groups as bars, and the others as one. Calls without a key or model have no filter. @param bar sums up groups */
+export function Shares<Group extends { key: string }>(props: {
+  label: string
   groups: readonly Group[]
   nameOf: (key: string) => string
-  hrefOf: (key: string) => string
-  label: string
+  hrefOf: (key: string) => string | undefined
+  othersHref?: string
+  bar: (groups: readonly Group[]) => { value: number; text: string }
+  empty: ComponentChildren
 }) {
-  const made = props.groups
-    .map((group) => ({ ...group, calls: group.calls - group.refused }))
-    .filter(({ calls }) => calls > 0)
-  if (made.length === 0) return <Empty title="No calls today yet" hint="Calls appear here when they end." />
-  const sorted = made.sort((a, b) => b.upstream_cost_usd - a.upstream_cost_usd || b.calls - a.calls)
-  const items: { label: string; value: number; text: string; href?: string }[] = sorted
+  const { label, groups, nameOf, hrefOf, othersHref, bar, empty } = props
+  if (groups.length === 0) return <>{empty}</>
+  const sorted = groups.toSorted((a, b) => bar([b]).value - bar([a]).value)
+  const items = sorted
     .slice(0, MAX_SHOWN)
-    .map((group) => ({
-      label: props.nameOf(group.key),
-      value: group.upstream_cost_usd,
-      text: textOf(group),
-      ...(group.key !== '' && { href: props.hrefOf(group.key) }),
-    }))
+    .map((group) => ({ label: nameOf(group.key), href: hrefOf(group.key), ...bar([group]) }))
   const rest = sorted.slice(MAX_SHOWN)
-  const others = {
-    upstream_cost_usd: rest.reduce((sum, group) => sum + group.upstream_cost_usd, 0),
-    calls: rest.reduce((sum, group) => sum + group.calls, 0),
-  }
-  if (rest.length > 0) {
-    const label = rest.length === 1 ? '1 other' : `${rest.length} others`
-    items.push({ label, value: others.upstream_cost_usd, text: textOf(others) })
-  }
-  return <BarList label={props.label} items={items} />
+  const others = { label: rest.length === 1 ? '1 other' : `${rest.length} others`, href: othersHref, ...bar(rest) }
+  return <BarList label={label} items={rest.length > 0 ? [...items, others] : items} />
 }
 
-const textOf = ({ upstream_cost_usd, calls }: Pick<Group, 'upstream_cost_usd' | 'calls'>) =>
-  `${usd(upstream_cost_usd)} · ${count(calls)} ${calls === 1 ? 'call' : 'calls'}`
+/** `12 calls` */
+export const callsText = (calls: number) => `${count(calls)} ${calls === 1 ? 'call' : 'calls'}`
+
+/** Sums up the cost of groups of calls that were made. */
+function costOf(groups: readonly CallSums[]) {
+  const cost = groups.reduce((sum, { upstream_cost_usd }) => sum + upstream_cost_usd, 0)
+  const calls = groups.reduce((sum, group) => sum + group.calls - group.refused, 0)
+  return { value: cost, text: `${usd(cost)} · ${callsText(calls)}` }
+}
