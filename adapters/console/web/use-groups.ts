@@ -11,9 +11,9 @@ export interface Groups {
   nameOf(id: string): string
 }
 
-/** All groups, for admins. */
-export function useGroups(): Groups {
-  const { data } = useLive<List<GroupRecord>>('/api/groups?limit=1000', { everyMs: 10_000 })
+/** All groups, for admins. @param isNeeded false loads none */
+export function useGroups(isNeeded = true): Groups {
+  const { data } = useLive<List<GroupRecord>>(isNeeded ? '/api/groups?limit=1000' : null, { everyMs: 10_000 })
   const known = data?.items ?? []
   return { known, nameOf: (id) => known.find((group) => group.id === id)?.name ?? shortId(id) }
 }

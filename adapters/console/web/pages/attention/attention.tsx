@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { GazeSessionSummary } from '../../../../../src/gaze/gaze-sessions.ts'
+import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   type Column,
   countColumn,
@@ -44,7 +45,7 @@ export default function Attention({ id }: PageProps) {
   )
 }
 
-const COLUMNS: Column<GazeSessionSummary>[] = [
+const columnsFor = (names: Names): Column<GazeSessionSummary>[] => [
   { key: 'session_id', label: 'Session', render: ({ session_id }) => shortId(session_id) },
   {
     key: 'attestation',
@@ -57,7 +58,7 @@ const COLUMNS: Column<GazeSessionSummary>[] = [
   {
     key: 'caller_id',
     label: 'From',
-    render: ({ caller_id }) => (caller_id === null ? 'local tool' : shortId(caller_id)),
+    render: ({ caller_id }) => (caller_id === null ? 'local tool' : <Caller id={caller_id} names={names} />),
   },
   whenColumn('updated_at', 'Last record'),
 ]
@@ -81,7 +82,7 @@ function Sessions() {
       loading="the sessions"
       rowKey={({ session_id }) => session_id}
       addressOf={({ session_id }) => href('attention', { id: session_id })}
-      columns={COLUMNS}
+      columns={columnsFor(useNames())}
       empty={
         <Empty
           title={task ? 'No session for this task' : 'No gaze sessions yet'}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ConnectionRecord } from '../../../../../src/connections/live-connection.ts'
 import type { Closed } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
+import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   actionsColumn,
   Badge,
@@ -28,7 +29,7 @@ const CLOSINGS: Record<Closed['status'], string> = {
   cancelled: 'The unused ticket is cancelled.',
 }
 
-const COLUMNS: Column<ConnectionRecord>[] = [
+const columnsFor = (names: Names): Column<ConnectionRecord>[] => [
   { key: 'user', label: 'User' },
   {
     key: 'role',
@@ -36,7 +37,7 @@ const COLUMNS: Column<ConnectionRecord>[] = [
     render: ({ role }) => <Badge tone={role === 'admin' ? 'accent' : 'neutral'}>{role}</Badge>,
   },
   idColumn('session_id', 'Session'),
-  idColumn('key_id', 'Key'),
+  { key: 'key_id', label: 'Key', render: ({ key_id }) => <Caller id={key_id} names={names} /> },
   { key: 'remote', label: 'From' },
   countColumn('messages', 'Frames'),
   whenColumn('connected_at', 'Since'),
@@ -68,7 +69,10 @@ export default function Connections() {
         list={page}
         loading="the connections"
         rowKey={({ id }) => id}
-        columns={[...COLUMNS, actionsColumn('Action', ({ user }) => user, [{ word: 'Disconnect', onAct: setEnding }])]}
+        columns={[
+          ...columnsFor(useNames()),
+          actionsColumn('Action', ({ user }) => user, [{ word: 'Disconnect', onAct: setEnding }]),
+        ]}
         empty={
           <Empty
             title="No connections"

@@ -18,6 +18,7 @@ import {
   whenColumn,
 } from '../../components/components.ts'
 import { Crumbs } from '../../components/crumbs.tsx'
+import { StatementButton } from '../../components/csv-button.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
@@ -25,7 +26,6 @@ import { href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { GroupDialog } from './group-dialog.tsx'
 import { RecentSessions } from './recent.tsx'
-import { StatementButton } from './statement-button.tsx'
 
 /** Page of a group: its budgets, keys, sessions and statement. `?do=edit` opens its form. */
 export function GroupPage({ id, query }: { id: string; query: URLSearchParams }) {

@@ -3,6 +3,7 @@ import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { BudgetBars } from '../../components/budget-bars.tsx'
 import { Button, Card, Copy, Empty, Facts, Grid, NotLoaded, Page, When } from '../../components/components.ts'
 import { Crumbs } from '../../components/crumbs.tsx'
+import { StatementButton } from '../../components/csv-button.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { count, usd } from '../../format.ts'
 import { go, href } from '../../router.ts'
@@ -15,7 +16,6 @@ import { RecentSessions, Refusals } from './recent.tsx'
 import { RevokeKeyDialog } from './revoke-key.tsx'
 import { RotateKeyDialog } from './rotate-key.tsx'
 import { Models, SpendByDay } from './spending.tsx'
-import { StatementButton } from './statement-button.tsx'
 import { useHourly } from './use-hourly.ts'
 
 /** Page of a key: what it may, what it spent, and what it did. `?edit=1` opens its form, `?do=revoke` asks to revoke it. */
@@ -104,16 +104,14 @@ const factsOf = ({ limits, ...key }: KeyRecord) => ({
 })
 
 function GroupOf({ of: { group } }: { of: KeyRecord }) {
-  if (group === null || !session.value?.isAdmin) return null
-  return <GroupLink id={group} />
-}
-
-function GroupLink({ id }: { id: string }) {
-  const groups = useGroups()
+  const isShown = group !== null && session.value?.isAdmin === true
+  const groups = useGroups(isShown)
   return (
-    <p class="hint">
-      In the group <a href={href('keys', { id })}>{groups.nameOf(id)}</a>, whose budgets bind it too.
-    </p>
+    isShown && (
+      <p class="hint">
+        In the group <a href={href('keys', { id: group })}>{groups.nameOf(group)}</a>, whose budgets bind it too.
+      </p>
+    )
   )
 }
 

@@ -1,7 +1,5 @@
-import { useState } from 'preact/hooks'
 import type { ReceiptRecord } from '../../../../../src/wallet/receipts/receipt.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
-import { api, PATIENT_MS } from '../../api.ts'
 import { Caller, callerOptions, type Names } from '../../components/caller-name.tsx'
 import {
   Button,
@@ -12,16 +10,14 @@ import {
   figureColumn,
   idColumn,
   ListCard,
-  messageOf,
-  notify,
   whenColumn,
 } from '../../components/components.ts'
 import { COST_FROM } from '../../components/cost-from.ts'
+import { CsvButton } from '../../components/csv-button.tsx'
 import { Exact } from '../../components/exact.tsx'
 import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
-import { saveAs } from '../../save-as.ts'
 import { session } from '../../signed-in.ts'
 
 /** Filter of receipts: a caller's id, and the first and last day in the reader's zone (`2026-11-21`). Empty for all. */
@@ -70,7 +66,15 @@ export function Receipts(props: {
   return (
     <ListCard<ReceiptRecord>
       title="Receipts"
-      actions={<Download selection={selection} disabled={page.total === 0} />}
+      actions={
+        <CsvButton
+          path={`/api/wallet/metered/usage${selection}`}
+          file="receipts.csv"
+          label="Download CSV"
+          said="Downloaded the receipts."
+          disabled={page.total === 0}
+        />
+      }
       filters={
         <Filters
           draft={filter}
@@ -102,31 +106,6 @@ export function Receipts(props: {
         />
       }
     />
-  )
-}
-
-/** Button that saves all selected receipts as CSV. */
-function Download({ selection, disabled }: { selection: string; disabled: boolean }) {
-  const [busy, setBusy] = useState(false)
-  const download = async () => {
-    setBusy(true)
-    try {
-      const csv = await api.text(`/api/wallet/metered/usage${selection}`, {
-        accept: 'text/csv',
-        timeoutMs: PATIENT_MS,
-      })
-      saveAs('receipts.csv', new Blob([csv], { type: 'text/csv' }))
-      notify('Downloaded the receipts.')
-    } catch (error) {
-      notify(messageOf(error), 'bad')
-    } finally {
-      setBusy(false)
-    }
-  }
-  return (
-    <Button busy={busy} disabled={disabled} onClick={download}>
-      Download CSV
-    </Button>
   )
 }
 
