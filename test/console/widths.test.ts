@@ -35,6 +35,8 @@ const PAGES = [
 const ROW_PX = 36
 /** Sizes of text in the console, in pixels. */
 const SIZES = ['12px', '14px', '16px', '20px', '28px']
+/** Tells whether a name is one that people give, in place of one that fills a line. */
+const isShort = (name: string) => name.length < 100
 const LONG = 'k/'.padEnd(480, 'long-')
 
 describe('every page at a phone, a tablet, a laptop and a large screen', { skip: WITHOUT_BROWSER }, () => {
@@ -64,7 +66,18 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 })
         await drawn(page)
-        const { over, rows, sizes } = await page.evaluate(() => ({
+        const { over, rows, sizes, cut, mixed } = await page.evaluate(() => ({
+          cut: [...document.querySelectorAll<HTMLElement>('.table-frame td:first-child > .cell')]
+            .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+            .map(({ textContent }) => textContent ?? ''),
+          mixed: [...document.querySelectorAll('.table-frame table')].flatMap((table) =>
+            [...table.querySelectorAll('thead th')]
+              .map((_, at) => [...table.querySelectorAll(`tbody td:nth-child(${at + 1})`)])
+              .map((cells) =>
+                cells.map(({ textContent }) => /^\D?\$[\d,]+\.(\d+)$/.exec(textContent ?? '')?.[1]?.length),
+              )
+              .filter((decimals) => new Set(decimals.filter(Boolean)).size > 1),
+          ),
           over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
           rows: [...document.querySelectorAll('.table-frame tbody tr')].map(
             (row) => row.getBoundingClientRect().height,
@@ -78,9 +91,22 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
           [],
           `${at}: sizes of text`,
         )
+        assert.deepEqual(mixed, [], `${at}: a column of amounts has one number of decimals`)
+        if (width === 2560) assert.deepEqual(cut.filter(isShort), [], `${at}: a name is cut beside free room`)
       }
       assert.deepEqual(await axeFaults(page), [], at)
     }
+    await page.close()
+  })
+
+  it('has the navigation below its search on a large screen, and what was called on a phone', async () => {
+    const page = await under.open('#/calls', { key: under.platform.admin, width: 2560 })
+    const search = await page.getByRole('button', { name: 'Find' }).boundingBox()
+    const first = await page.getByRole('link', { name: 'Overview' }).boundingBox()
+    assert.ok(search && first && first.y - search.y - search.height < 60, `${search?.y}, ${first?.y}`)
+    await page.setViewportSize({ width: 390, height: 844 })
+    const table = page.getByRole('table', { name: 'Calls' })
+    for (const name of ['When', 'Model']) await table.getByRole('columnheader', { name }).waitFor()
     await page.close()
   })
 
