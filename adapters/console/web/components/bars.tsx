@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { percent } from '../format.ts'
 import './bars.css'
 
 /** Column of a bar chart, which leads to what it counts. */
@@ -10,6 +11,8 @@ export interface Bar {
   href: string
   /** True for a bar that needs attention. */
   marked?: boolean
+  /** Part of the value that failed, 0–1. */
+  failed?: number
 }
 
 /**
@@ -79,7 +82,7 @@ export function BarLinks(props: {
         onKeyDown={onKeyDown}
         {...pointer}
       >
-        {bars.map(({ key, label: words, value, href, marked }, at) => (
+        {bars.map(({ key, label: words, value, href, marked, failed = 0 }, at) => (
           <li key={key} class={ends && at >= first && at <= last ? 'chosen' : undefined}>
             <a
               href={href}
@@ -90,7 +93,7 @@ export function BarLinks(props: {
               draggable={false}
               onFocus={() => setPlace(at)}
             >
-              <span style={{ height: `${(100 * value) / most}%` }} />
+              <span style={{ height: `${(100 * value) / most}%`, '--failed': percent(failed) }} />
             </a>
           </li>
         ))}

@@ -44,11 +44,11 @@ export function FormFields<Draft extends object>(
 
 /** Fields above a list that select its items. @param children buttons after them */
 export function Filters<Draft extends object>(
-  props: Editing<Draft> & { fields: readonly FieldSpec<Draft>[]; class?: string; children?: ComponentChildren },
+  props: Editing<Draft> & { fields: readonly FieldSpec<Draft>[]; children?: ComponentChildren },
 ) {
-  const { class: name = 'filters', children, ...fields } = props
+  const { children, ...fields } = props
   return (
-    <div class={name}>
+    <div class="filters">
       <FormFields {...fields} />
       {children}
     </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { duration, moment, relative, shortId, timeOf, usd, usdExact } from '../format.ts'
+import { duration, moment, percent, relative, shortId, timeOf, usd, usdExact } from '../format.ts'
 import { now } from '../now.ts'
 import type { Tone } from './layout.tsx'
 
@@ -51,7 +51,7 @@ export function Progress({ value, label, text }: { value: number; label: string;
     <div class="progress">
       <span>{label}</span>
       <progress max={1} value={share} aria-label={label} />
-      <span class="figure">{text ?? `${Math.round(share * 100)} %`}</span>
+      <span class="figure">{text ?? percent(share)}</span>
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 
 /** Page with its title, purpose and actions. @param back the list that it belongs to, the one way back */
 export function Page(props: {
@@ -31,16 +31,11 @@ export function Page(props: {
   )
 }
 
-/** Part of a page, with a heading. @param wide fills the whole row in a grid of cards */
-export function Card(props: {
-  title?: string
-  actions?: ComponentChildren
-  wide?: boolean
-  children?: ComponentChildren
-}) {
+/** Part of a page, with a heading. */
+export function Card(props: { title?: string; actions?: ComponentChildren; children?: ComponentChildren }) {
   const id = useId()
   return (
-    <section class={props.wide ? 'card wide' : 'card'} aria-labelledby={props.title ? id : undefined}>
+    <section class="card" aria-labelledby={props.title ? id : undefined}>
       {(props.title || props.actions) && (
         <div class="card-head">
           {props.title && (
@@ -56,8 +51,9 @@ export function Card(props: {
   )
 }
 
-/** Grid of cards or figures, as many per row as fit. @param of figures are narrower than cards */
-export function Grid({ of = 'cards', children }: { of?: 'cards' | 'figures'; children: ComponentChildren }) {
+/** Cards or figures, as many per row as fit. @param of figures are narrower than cards; columns are filled one by one */
+export function Grid(props: { of?: 'cards' | 'columns' | 'figures'; children: ComponentChildren }) {
+  const { of = 'cards', children } = props
   return <div class={`grid ${of}`}>{children}</div>
 }
 
@@ -89,6 +85,9 @@ export function Tabs<Id extends string>(props: {
   active: Id
   onChange: (id: Id) => void
 }) {
+  const list = useRef<HTMLDivElement>(null)
+  // Where the tabs are wider than the screen.
+  useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [])
   const move = (event: KeyboardEvent, by: number) => {
     const at = props.tabs.findIndex(({ id }) => id === props.active)
     const next = props.tabs[(at + by + props.tabs.length) % props.tabs.length]
@@ -100,6 +99,7 @@ export function Tabs<Id extends string>(props: {
   }
   return (
     <div
+      ref={list}
       class="tabs"
       role="tablist"
       aria-label={props.label}

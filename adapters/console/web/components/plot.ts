@@ -51,7 +51,7 @@ export function plot(
       width: element.clientWidth,
       height,
       // The lowest label would be cut where no times are below it.
-      padding: [8, 12, hasTimes ? 0 : 6, 0],
+      padding: [8, 24, hasTimes ? 0 : 6, 0],
       legend: { show: true, live: true },
       cursor: {
         points: { size: 6 },
@@ -78,7 +78,7 @@ export function plot(
         },
       ],
       series: [
-        { label: 'Time', value: (_, at) => (at === null ? 'last' : (days ? utcDate : moment)(at * 1000)) },
+        { label: 'Time', value: (_, at) => (at === null ? 'latest' : (days ? utcDate : moment)(at * 1000)) },
         ...series.map((line, at) => lineOf(line, at, { color, format, filled })),
       ],
     },

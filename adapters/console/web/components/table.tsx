@@ -14,7 +14,7 @@ export interface Column<Row> {
   key: string
   label: string
   render?: (row: Row) => ComponentChildren
-  /** `words`: text by people or models, which gets the width that other columns leave. */
+  /** `words`: text by people or models, which gets the width that other columns leave. Without any it has no column. */
   align?: 'left' | 'right' | 'words'
   /** Columns that do not fit fold into the row: the `first` ones, then those further right, and `last` the others. */
   fold?: 'first' | 'last'
@@ -47,14 +47,16 @@ interface TableProps<Row> {
   onRow?: (row: Row) => void
 }
 
-function Rows<Row>({ label, columns, rows, rowKey, addressOf, onRow }: TableProps<Row>) {
+function Rows<Row>(props: TableProps<Row>) {
+  const { label, rows, rowKey, addressOf, onRow } = props
   const frame = useRef<HTMLDivElement>(null)
-  const isFolded = useFolding(frame, leavingOrder(columns))
   const [open, setOpen] = useState<string | null>(null)
-  const folded = columns.filter(({ key }) => isFolded(key))
-  const shown = columns.filter(({ key }) => !isFolded(key))
   const content = (row: Row, { key, render }: Column<Row>) =>
     render ? render(row) : textOf((row as Record<string, unknown>)[key])
+  const columns = props.columns.filter((one) => one.align !== 'words' || rows.some((row) => content(row, one)))
+  const isFolded = useFolding(frame, leavingOrder(columns))
+  const folded = columns.filter(({ key }) => isFolded(key))
+  const shown = columns.filter(({ key }) => !isFolded(key))
   const opens = (row: Row) => onRow !== undefined || (addressOf?.(row) ?? null) !== null
   const cell = (row: Row, column: Column<Row>, at: number) => {
     if (at > 0 || !opens(row)) return content(row, column)

@@ -93,7 +93,7 @@ function Explanation({ sessionId, fault }: { sessionId: string; fault: unknown }
     setExplained(await analysisOf({ session_id: sessionId, narrate: true, ...(asked && { question: asked }) }))
   }
   return (
-    <Card title="Explanation" wide>
+    <Card title="Explanation">
       <Form onSubmit={() => run(explain)}>
         <Field label="Question" hint="Optional. The chat model answers from the figures above. The call costs money.">
           <TextInput value={question} onInput={setQuestion} maxLength={2000} placeholder="Where did I lose focus?" />

@@ -51,7 +51,7 @@ function BurnList() {
         <Empty title="No keys yet" hint="Create a key per assistant." command="gazeway key create --name laptop" />
       }
       columns={[
-        { key: 'name', label: 'Name', render: (burn) => <Name of={burn} groups={groups} /> },
+        { key: 'name', label: 'Name', align: 'words', render: (burn) => <Name of={burn} groups={groups} /> },
         { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },
         moneyColumn('burned_24h_usd', 'Spent in 24 h'),
         figureColumn('Balance', (burn) => <Balance of={burn} />),
@@ -97,14 +97,8 @@ function toneOf(seconds: number): Tone {
 function Balance({ of: { kind, balance } }: { of: Burn }) {
   if (kind === 'group') return <span class="muted">—</span>
   if (balance === null) return <span class="muted">not charged</span>
-  return (
-    <>
-      <Money usd={balance.left_usd} /> left
-      <div class="muted">
-        {usd(balance.available_usd)} and {usd(balance.credit_limit_usd)} of credit
-      </div>
-    </>
-  )
+  const { left_usd, available_usd, credit_limit_usd } = balance
+  return <span title={`${usd(available_usd)} and ${usd(credit_limit_usd)} of credit`}>{usd(left_usd)} left</span>
 }
 
 function Tightest({ of: { id, budget }, groups }: { of: Burn; groups: Groups }) {

@@ -39,7 +39,7 @@ export function Content({ of: call, before }: { of: CallRecord; before: string |
       }
     >
       <ErrorNote error={live.error} onRetry={live.reload} />
-      {compared && live.data ? <Difference from={live.data} to={call} /> : <pre>{textOf(call)}</pre>}
+      {compared && live.data ? <Difference from={live.data} to={call} /> : <pre tabIndex={0}>{textOf(call)}</pre>}
     </Card>
   )
 }
@@ -55,7 +55,7 @@ function Difference({ from, to }: { from: CallRecord; to: CallRecord }) {
       <p class="hint">
         Against <a href={href('calls', { id: from.call_id })}>the call before</a>: lines that were added and removed.
       </p>
-      <pre>
+      <pre tabIndex={0}>
         {changedLines(textOf(from), textOf(to)).map(({ kind, text }, place) => (
           <span key={place} class={`call-diff ${kind}`}>
             {MARKS[kind]} {text}

@@ -24,7 +24,6 @@ import { CallPage } from './explained.tsx'
 import { Histogram } from './histogram.tsx'
 import { nobody, Outcome } from './outcome.tsx'
 import { useNewCalls } from './use-new-calls.ts'
-import './calls.css'
 
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'session', 'address', 'from', 'to'] as const
 type Filter = Record<(typeof FILTERS)[number], string>
@@ -59,7 +58,12 @@ const FIELDS: FieldSpec<Filter>[] = [
 const columnsFor = (names: Names): Column<CallRecord>[] => [
   whenColumn('at', 'When'),
   { key: 'status', label: 'Status', render: (call) => <Outcome call={call} /> },
-  { key: 'model', label: 'Model', render: ({ model, requested_model }) => model ?? requested_model ?? '—' },
+  {
+    key: 'model',
+    label: 'Model',
+    fold: 'last',
+    render: ({ model, requested_model }) => model ?? requested_model ?? '—',
+  },
   { key: 'path', label: 'Path', fold: 'first' },
   { key: 'surface', label: 'Through', fold: 'first' },
   {
@@ -94,7 +98,7 @@ function Trail({ filter }: { filter: Filter }) {
       actions={<LiveSwitch of={live} />}
       filters={
         <>
-          <Filters class="call-filters" draft={filter} edit={set} fields={fields}>
+          <Filters draft={filter} edit={set} fields={fields}>
             {asked && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
           </Filters>
           <Histogram filter={filter} />

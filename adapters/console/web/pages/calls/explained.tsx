@@ -44,7 +44,7 @@ function Explained({ of }: { of: ExplainedCall }) {
   return (
     <>
       <Verdict of={of} />
-      <Grid>
+      <Grid of="columns">
         <Key of={of} />
         <Route of={of} />
         <Candidates of={of} />

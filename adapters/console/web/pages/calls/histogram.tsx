@@ -64,7 +64,7 @@ export function Histogram({ filter }: { filter: Readonly<Record<string, string>>
           label: `${isHourly ? moment(at * step) : utcDate(at * step)}: ${count(calls)}${failed}`,
           value: calls,
           href: addressOf(at, at),
-          marked: failed !== '',
+          failed: failed ? errors / calls : 0,
         }
       })}
       onBrush={(one, other) => go(addressOf(Number(one.key), Number(other.key)))}

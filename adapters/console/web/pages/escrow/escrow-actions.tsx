@@ -31,16 +31,12 @@ export function EscrowActions(props: { escrow: Escrow; task: Task | undefined; o
   return (
     <>
       {canRelease && task.review !== null && id === escrow.payer && (
-        <a class="button primary small" href={href('reviews', { query: { task: task.id } })}>
+        <a class="button small" href={href('reviews', { query: { task: task.id } })}>
           Review and pay…
         </a>
       )}
       {canRelease && (
-        <Button
-          size="small"
-          tone={task.review === null ? 'primary' : 'plain'}
-          onClick={() => onAsk({ what: 'release', escrow, task })}
-        >
+        <Button size="small" onClick={() => onAsk({ what: 'release', escrow, task })}>
           Release…
         </Button>
       )}

@@ -55,7 +55,6 @@ export default function EscrowPage({ query }: PageProps) {
         title="Escrows"
         filters={
           <Filters
-            class="filters narrow"
             draft={{ status }}
             edit={(change) => go(href('escrow', { query: change }), true)}
             fields={[{ name: 'status', label: 'Status', options: [{ value: '', label: 'All' }, ...ESCROW_STATUSES] }]}
@@ -88,6 +87,7 @@ const columnsFor = (
   {
     key: 'task_id',
     label: 'Task',
+    align: 'words',
     render: ({ task_id }) => (
       <a href={href('tasks', { id: task_id })} title={task_id}>
         {tasks.get(task_id)?.title ?? shortId(task_id)}

@@ -33,7 +33,7 @@ export function GroupList() {
           <Empty title="No groups yet" hint="Keys of a group share its budgets. Each key can also have its own." />
         }
         columns={[
-          { key: 'name', label: 'Name', render: ({ name, id }) => <span title={id}>{name}</span> },
+          { key: 'name', label: 'Name', align: 'words', render: ({ name, id }) => <span title={id}>{name}</span> },
           { key: 'keys', label: 'Keys', align: 'right' },
           ...spendColumns<GroupRecord>(({ budgets }) => budgets),
           whenColumn('created_at', 'Created'),

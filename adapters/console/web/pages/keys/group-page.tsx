@@ -82,7 +82,7 @@ function KeysOf({ id }: { id: string }) {
       rowKey={(key) => key.id}
       addressOf={(key) => href('keys', { id: key.id })}
       columns={[
-        { key: 'name', label: 'Name' },
+        { key: 'name', label: 'Name', align: 'words' },
         figureColumn('This month', ({ spend }) => <Money usd={spend.month_usd} />),
         whenColumn('last_used_at', 'Last used'),
         { key: 'state', label: 'State', render: (key) => <KeyState of={key} /> },

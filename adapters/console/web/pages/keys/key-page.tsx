@@ -133,9 +133,7 @@ function Actions({ of: key, query, onChanged }: { of: KeyRecord; query: URLSearc
       <Button onClick={() => setDoing('revoke')}>Revoke</Button>
       {doing === 'edit' && <EditKeyDialog of={key} onClose={close} onChanged={onChanged} />}
       {doing === 'rotate' && <RotateKeyDialog of={key} onClose={close} onRotated={onChanged} />}
-      {doing === 'revoke' && (
-        <RevokeKeyDialog of={key} action="Revoke and show what it did" onClose={close} onRevoked={onChanged} />
-      )}
+      {doing === 'revoke' && <RevokeKeyDialog of={key} onClose={close} onRevoked={onChanged} />}
     </>
   )
 }

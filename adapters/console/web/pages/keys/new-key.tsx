@@ -13,8 +13,8 @@ const SCOPES = [
 ] as const
 
 const LOST =
-  'The key was created before, but its reply was lost, and the key cannot be shown again. Revoke it in the list of ' +
-  'keys; then create another.'
+  'The key was created before, but its reply was lost, and the key cannot be shown again. Revoke it on its ' +
+  'page; then create another.'
 
 const WALLET: Term = {
   name: 'wallet',

@@ -3,12 +3,12 @@ import { api } from '../../api.ts'
 import { Confirm, notify } from '../../components/components.ts'
 import { session } from '../../signed-in.ts'
 
-/** Asks before a key is revoked. @param action label of the button */
-export function RevokeKeyDialog(props: { of: KeyRecord; action: string; onClose: () => void; onRevoked: () => void }) {
-  const { of, action, onClose, onRevoked } = props
+/** Asks before a key is revoked, on its page. */
+export function RevokeKeyDialog(props: { of: KeyRecord; onClose: () => void; onRevoked: () => void }) {
+  const { of, onClose, onRevoked } = props
   const revoke = async () => {
     await api.delete(`/api/keys/${of.id}`)
-    notify(`Revoked ${of.name}. Its page shows what it did.`)
+    notify(`Revoked ${of.name}. This page shows what it did.`)
     onRevoked()
   }
   return (
@@ -17,7 +17,7 @@ export function RevokeKeyDialog(props: { of: KeyRecord; action: string; onClose:
       open
       onClose={onClose}
       onConfirm={revoke}
-      action={action}
+      action="Revoke and show what it did"
       body={
         <>
           <p>

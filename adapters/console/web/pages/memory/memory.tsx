@@ -28,7 +28,7 @@ const EXCERPT = 160
 
 /** Columns, with excerpts in place of values after a search. */
 const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null): readonly Column<Memory>[] => [
-  { key: 'key', label: 'Key', render: ({ key }) => <span class="memory-key">{key}</span> },
+  { key: 'key', label: 'Key', align: 'words' },
   {
     key: 'value',
     label: 'Value',

@@ -84,7 +84,7 @@ export function TodayFigures({ today: { from, byCaller, charged } }: { today: To
         label="Median latency"
         href={all}
         value={totals.latency_ms.p50 === null ? '—' : duration(totals.latency_ms.p50)}
-        hint={totals.latency_ms.p95 === null ? 'no calls' : `95 % within ${duration(totals.latency_ms.p95)}`}
+        hint={totals.latency_ms.p95 === null ? 'no calls' : `95% within ${duration(totals.latency_ms.p95)}`}
       />
     </Grid>
   )

@@ -7,6 +7,7 @@ import { percent } from '../../format.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { deliveredBy, lengthOf } from './delivered.ts'
+import { ALL_REVIEWS } from './signed-review.ts'
 
 /** Begins the review of a task's result, for the one who pays. */
 export function BeginReview({ taskId }: { taskId: string }) {
@@ -15,7 +16,7 @@ export function BeginReview({ taskId }: { taskId: string }) {
   const { data } = task
   if (data === null)
     return (
-      <Page title="Review" actions={<a href={href('reviews')}>All reviews</a>}>
+      <Page title="Review" back={ALL_REVIEWS}>
         <NotLoaded of={task} what="the task" />
       </Page>
     )

@@ -16,12 +16,12 @@ import {
   When,
 } from '../../components/components.ts'
 import { useAction } from '../../components/use-action.ts'
-import { count, duration, percent } from '../../format.ts'
+import { count, duration, percent, shortId } from '../../format.ts'
 import { visible } from '../../review/line-text.tsx'
 import { href } from '../../router.ts'
 import type { Payment } from './payment.ts'
 import { DecisionBadge } from './review-list.tsx'
-import { changeName, signedReview } from './signed-review.ts'
+import { ALL_REVIEWS, changeName, signedReview } from './signed-review.ts'
 import { type Unread, unreadOf } from './unread.ts'
 
 /**
@@ -46,7 +46,7 @@ export function ReceiptView(props: {
           <DecisionBadge of={review} /> <code>{changeName(review)}</code> {review.repository}
         </>
       }
-      actions={<a href={href('reviews')}>All reviews</a>}
+      back={ALL_REVIEWS}
     >
       <ErrorNote error={fault} />
       {payment !== null && signed?.decision === 'approve' && <PayCard payment={payment} onPay={onPay} />}
@@ -93,12 +93,12 @@ function ReceiptFacts({ review, signed }: { review: ReviewWithParts; signed: Rev
           Reasons: signed && signed.evidence.reasons.length > 0 && signed.evidence.reasons.join('; '),
           Checks: signed && signed.checks.length > 0 && signed.checks.join(', '),
           'Key of the reader': <Caller id={review.caller_id} names={names} />,
-          Task: task_id && <a href={href('tasks', { id: task_id })}>{task_id}</a>,
+          Task: task_id && <a href={href('tasks', { id: task_id })}>{shortId(task_id)}</a>,
           Begun: <When at={review.created_at} />,
           Decided: review.decided_at && <When at={review.decided_at} />,
           Countersigned: signed?.observer && <code>{signed.observer.keyid}</code>,
           Session: <a href={href('attention', { id: review.session_id })}>its gaze records</a>,
-          Id: <Copy text={review.id} />,
+          Id: <Copy text={review.id} isShort />,
         }}
       />
       <p class="hint">“Read” says that lines were on a screen for long enough, and nothing of what was understood.</p>

@@ -36,8 +36,16 @@ export function ReviewList() {
 }
 
 const columns = (names: Names): Column<ReviewRecord>[] => [
-  { key: 'change', label: 'Change', render: (review) => <code>{changeName(review)}</code> },
-  { key: 'repository', label: 'Repository', align: 'words', render: ({ repository }) => repository ?? '—' },
+  {
+    key: 'change',
+    label: 'Change',
+    align: 'words',
+    render: (review) => (
+      <>
+        {review.repository} <code>{changeName(review)}</code>
+      </>
+    ),
+  },
   { key: 'decision', label: 'Decision', render: (review) => <DecisionBadge of={review} /> },
   figureColumn('Lines read', (review) => linesRead(review)),
   { key: 'level', label: 'Level', render: (review) => signedReview(review)?.level ?? '—' },

@@ -4,12 +4,11 @@ import { api, PATIENT_MS } from '../../api.ts'
 import { ErrorNote, Loading, notify, Page } from '../../components/components.ts'
 import { ReviewReading } from '../../review/review-reading.tsx'
 import { createReviewState, type ReviewState } from '../../review/review-state.ts'
-import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { readingIn } from './console-reading.ts'
 import { type Payment, paymentFor } from './payment.ts'
 import { ReceiptView } from './receipt-view.tsx'
-import { signedReview } from './signed-review.ts'
+import { ALL_REVIEWS, signedReview } from './signed-review.ts'
 
 /** A review as it was loaded. */
 interface Loaded {
@@ -48,7 +47,7 @@ export function ReviewView({ id }: { id: string }) {
 
   if (loaded === null)
     return (
-      <Page title="Review" actions={<a href={href('reviews')}>All reviews</a>}>
+      <Page title="Review" back={ALL_REVIEWS}>
         {error === null ? <Loading what="the change" /> : <ErrorNote error={error} onRetry={() => void load()} />}
       </Page>
     )

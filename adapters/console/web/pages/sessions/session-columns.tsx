@@ -11,6 +11,7 @@ export const SESSION_COLUMNS: Column<CodingSession>[] = [
   {
     key: 'work',
     label: 'Repository, branch',
+    align: 'words',
     render: ({ repository, branch, id }) => (
       <span title={id}>
         {repository ?? `session ${shortId(id)}`} {branch && <span class="muted">{branch}</span>}

@@ -7,7 +7,6 @@ import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 import { SESSION_COLUMNS } from './session-columns.tsx'
 import { SessionPage } from './session-page.tsx'
-import '../calls/calls.css'
 
 const FILTERS = ['repository', 'branch', 'client', 'key', 'group', 'from', 'to', 'sort'] as const
 type Filter = Record<(typeof FILTERS)[number], string>
@@ -48,12 +47,7 @@ function SessionList({ filter }: { filter: Filter }) {
     <ListCard<CodingSession>
       label="Sessions"
       filters={
-        <Filters
-          class="call-filters"
-          draft={filter}
-          edit={set}
-          fields={fields.filter(({ name }) => name !== 'key' || isAdmin)}
-        >
+        <Filters draft={filter} edit={set} fields={fields.filter(({ name }) => name !== 'key' || isAdmin)}>
           {asked && <Button onClick={() => go(href('sessions'), true)}>Clear filters</Button>}
         </Filters>
       }

@@ -126,7 +126,7 @@ function OneSkill({ id }: { id: string }) {
       </Card>
       <Card title="Instructions">
         {skill.content ? (
-          <pre>{skill.content}</pre>
+          <pre tabIndex={0}>{skill.content}</pre>
         ) : (
           <Empty
             title="Instructions not available"

@@ -84,7 +84,9 @@ export function TaskStory({ id }: { id: string }) {
           ))}
           {data.result !== null && (
             <Card title="Result">
-              <pre>{typeof data.result === 'string' ? data.result : JSON.stringify(data.result, null, 2)}</pre>
+              <pre tabIndex={0}>
+                {typeof data.result === 'string' ? data.result : JSON.stringify(data.result, null, 2)}
+              </pre>
             </Card>
           )}
         </div>
@@ -137,7 +139,7 @@ function TaskFacts({ of, names }: { of: Task; names: Names }) {
           of.review &&
           `the reward takes ${percent(of.review.coverage)} of the result’s lines read, at the level “${of.review.level}”`,
         'Waits for': of.depends_on.length > 0 && <TaskLinks ids={of.depends_on} />,
-        Id: <Copy text={of.id} />,
+        Id: <Copy text={of.id} isShort />,
       }}
     />
   )

@@ -12,6 +12,7 @@ import {
   useAction,
   When,
 } from '../../components/components.ts'
+import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { tell } from '../settings/tell.ts'
@@ -48,7 +49,7 @@ export function UpstreamList() {
       addressOf={({ name }) => addressOf(name)}
       columns={[
         { key: 'name', label: 'Name' },
-        { key: 'state', label: 'State', render: (upstream) => <State of={upstream} /> },
+        { key: 'state', label: 'State', fold: 'last', render: (upstream) => <State of={upstream} /> },
         {
           key: 'model_list',
           label: 'Model list',
@@ -56,7 +57,7 @@ export function UpstreamList() {
           render: ({ model_list }) => <Fetched of={model_list} />,
         },
         { key: 'base_url', label: 'Address', align: 'words' },
-        figureColumn('Median latency', ({ latency_ms }) => (latency_ms === null ? '—' : `${latency_ms} ms`)),
+        figureColumn('Median latency', ({ latency_ms }) => (latency_ms === null ? '—' : duration(latency_ms))),
         figureColumn('Errors', (upstream) => <Errors of={upstream} />),
         { key: 'keys', label: 'Keys', render: (upstream) => <Keys of={upstream} /> },
         actionsColumn<ShownUpstream>(
@@ -118,7 +119,7 @@ function circuitName({ path, model, for_everyone }: ShownUpstream['open_circuits
 
 function Errors({ of: { error_rate, calls } }: { of: ShownUpstream }) {
   if (error_rate === null) return <span>—</span>
-  const text = `${Math.round(error_rate * 100)} % of ${calls}`
+  const text = `${percent(error_rate)} of ${count(calls)}`
   return error_rate > MANY_ERRORS ? <Badge tone="warn">{text}</Badge> : <span>{text}</span>
 }
 

@@ -8,7 +8,6 @@ import {
   type FieldSpec,
   Filters,
   figureColumn,
-  idColumn,
   ListCard,
   whenColumn,
 } from '../../components/components.ts'
@@ -29,7 +28,7 @@ export interface ReceiptFilter {
 
 /** Column of an exact part of a bill. */
 const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: string) =>
-  figureColumn<ReceiptRecord>(label, ({ billing }) => <Exact usd={billing[key]} />)
+  figureColumn<ReceiptRecord>(label, ({ billing }) => <Exact usd={billing[key]} aligned />)
 
 const COLUMNS: Column<ReceiptRecord>[] = [
   { key: 'model', label: 'Model' },
@@ -41,7 +40,7 @@ const COLUMNS: Column<ReceiptRecord>[] = [
     render: ({ price, stated }) => (stated ? COST_FROM.stated : price && COST_FROM[price.from]),
   },
   exact('margin_usd', 'Margin'),
-  exact('total_usd', 'Total'),
+  { ...exact('total_usd', 'Total'), fold: 'last' },
   figureColumn('Took', ({ latency_ms }) => duration(latency_ms)),
 ]
 
@@ -88,7 +87,6 @@ export function Receipts(props: {
       addressOf={({ call_id, upstream_call_id }) => href('calls', { id: upstream_call_id ?? call_id })}
       columns={[
         whenColumn('at', 'When'),
-        idColumn('call_id', 'Call'),
         { key: 'caller', label: 'Caller', render: ({ caller_id }) => <Caller id={caller_id} names={names} /> },
         ...COLUMNS,
       ]}

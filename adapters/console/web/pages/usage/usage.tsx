@@ -70,8 +70,8 @@ function Spending({ period, names }: { period: Period; names: Names }) {
         </Card>
       )}
       {data && data.totals.calls > 0 && (
-        <Grid>
-          <Card title="Spending by day" wide>
+        <>
+          <Card title="Spending by day">
             <LineChart
               label="Spending by day"
               days
@@ -83,28 +83,30 @@ function Spending({ period, names }: { period: Period; names: Names }) {
               format={usd}
             />
           </Card>
-          <Card title="By caller">
-            <BarList
-              label="Spending by caller"
-              items={data.by_caller.slice(0, 12).map((sums) => ({
-                label: names.of(sums.caller_id),
-                value: sums.total_usd,
-                text: textOf(sums),
-                href: href('usage', { query: { caller: sums.caller_id } }),
-              }))}
-            />
-          </Card>
-          <Card title="By model">
-            {byModel.data && (
+          <Grid>
+            <Card title="By caller">
               <BarList
-                label="Spending by model"
-                items={byModel.data.groups
-                  .toSorted((a, b) => b.total_usd - a.total_usd)
-                  .map((sums) => ({ label: sums.key, value: sums.total_usd, text: textOf(sums) }))}
+                label="Spending by caller"
+                items={data.by_caller.slice(0, 12).map((sums) => ({
+                  label: names.of(sums.caller_id),
+                  value: sums.total_usd,
+                  text: textOf(sums),
+                  href: href('usage', { query: { caller: sums.caller_id } }),
+                }))}
               />
-            )}
-          </Card>
-        </Grid>
+            </Card>
+            <Card title="By model">
+              {byModel.data && (
+                <BarList
+                  label="Spending by model"
+                  items={byModel.data.groups
+                    .toSorted((a, b) => b.total_usd - a.total_usd)
+                    .map((sums) => ({ label: sums.key, value: sums.total_usd, text: textOf(sums) }))}
+                />
+              )}
+            </Card>
+          </Grid>
+        </>
       )}
     </>
   )

@@ -3,7 +3,6 @@ import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { BudgetList } from '../../components/budgets.tsx'
 import { actionsColumn, Badge, Empty, figureColumn, ListCard, Money, whenColumn } from '../../components/components.ts'
-import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
@@ -30,7 +29,7 @@ export function Callers() {
         error={page.error ?? usage.error}
         rowKey={({ id }) => id}
         columns={[
-          { key: 'name', label: 'Caller', render: (key) => <Name of={key} /> },
+          { key: 'name', label: 'Caller', align: 'words', render: (key) => <Name of={key} /> },
           figureColumn('Calls', ({ id }) => spentBy.get(id)?.calls ?? 0),
           figureColumn('Spent on calls', ({ id }) => <Money usd={spentBy.get(id)?.total_usd ?? 0} />),
           figureColumn('Credit', ({ limits }) => creditOf(limits)),
@@ -54,10 +53,9 @@ export function Callers() {
 function Name({ of: { id, name, revoked_at } }: { of: KeyRecord }) {
   return (
     <>
-      <a href={href('wallet', { id: 'ledger', query: { caller: id } })}>{name}</a>{' '}
-      <code class="muted" title={id}>
-        {shortId(id)}
-      </code>
+      <a href={href('wallet', { id: 'ledger', query: { caller: id } })} title={id}>
+        {name}
+      </a>{' '}
       {revoked_at && <Badge tone="bad">revoked</Badge>}
     </>
   )

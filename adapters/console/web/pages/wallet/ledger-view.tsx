@@ -67,7 +67,7 @@ function Account({ of, names }: { of: string | null; names: Names }) {
           { key: 'kind', label: 'What', render: ({ kind }) => <Kind of={kind} /> },
           { key: 'entries', label: 'From → to', render: (line) => wayOf(line, names) },
           { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
-          figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} signed />),
+          figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} signed aligned />),
         ]}
         empty={<Empty title="No transfers yet" hint="Deposits, metered calls and escrows appear here." />}
       />

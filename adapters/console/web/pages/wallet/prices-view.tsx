@@ -25,7 +25,7 @@ export function Prices() {
           rowKey={({ id }) => id}
           columns={[
             { key: 'id', label: 'Model', render: ({ id }) => <code>{id}</code> },
-            { key: 'use', label: 'For' },
+            { key: 'use', label: 'For', align: 'words' },
             figureColumn('Input per 1M tokens', ({ prices_per_1m_tokens_usd: { input } }) => (
               <Money exact usd={input} />
             )),
