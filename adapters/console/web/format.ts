@@ -17,17 +17,20 @@ export function usd(value: number): string {
   return signed(value, 2)
 }
 
-/** `$0.000153`: all decimals of an amount, for one call and for prices. */
-export const usdExact = (value: number): string => signed(value, 6)
+/** `$0.000153`: all decimals of an amount, for one call and for prices. @param least decimals, also where they are zero */
+export const usdExact = (value: number, least = 2): string => signed(value, 6, least)
 
-function signed(value: number, decimals: number): string {
+function signed(value: number, decimals: number, least = 2): string {
   const size = Math.abs(value)
-  const text = size.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: decimals })
+  const text = size.toLocaleString('en', { minimumFractionDigits: least, maximumFractionDigits: decimals })
   return `${value < 0 ? '−' : ''}$${text}`
 }
 
 /** `12,345` */
 export const count = (value: number): string => counts.format(value)
+
+/** `12 calls` */
+export const callsText = (calls: number): string => `${count(calls)} ${calls === 1 ? 'call' : 'calls'}`
 
 /** `12.3K` */
 export const short = (value: number): string =>

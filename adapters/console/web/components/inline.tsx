@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { duration, moment, percent, relative, shortId, timeOf, usd, usdExact } from '../format.ts'
+import { duration, moment, percent, relative, shortId, timeOf, usd } from '../format.ts'
 import { now } from '../now.ts'
 import type { Tone } from './layout.tsx'
 
@@ -9,12 +9,12 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: C
   return <span class={`badge ${tone}`}>{children}</span>
 }
 
-/** Amount, with all its decimals as the title. @param exact shows them, for one call and for prices */
-export function Money({ usd: amount, exact = false }: { usd: number | null | undefined; exact?: boolean }) {
+/** Amount, with all its decimals as the title. */
+export function Money({ usd: amount }: { usd: number | null | undefined }) {
   if (amount === null || amount === undefined) return <span class="muted">—</span>
   return (
     <span class="money" title={`${amount} USD`}>
-      {exact ? usdExact(amount) : usd(amount)}
+      {usd(amount)}
     </span>
   )
 }

@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../../../src/calls/call-record.ts'
-import { Badge, Money, When } from '../components/inline.tsx'
+import { Badge, When } from '../components/inline.tsx'
 import { NotLoaded } from '../components/notes.tsx'
-import { count, duration } from '../format.ts'
+import { count, duration, usdExact } from '../format.ts'
 import { queryOf } from '../router.ts'
 import { session } from '../signed-in.ts'
 import { useLive } from '../use-live.ts'
@@ -21,7 +21,8 @@ export function RecentCalls({ path }: { path: string }) {
         <li key={call_id}>
           <a href={`/#/calls/${call_id}`}>{model ?? call_id}</a>{' '}
           <Badge tone={status === 'ok' ? 'good' : 'bad'}>{status}</Badge> <When at={at} />, {duration(latency_ms)}
-          {usage && `, ${count(usage.total_tokens)} tokens`}, <Money usd={upstream_cost_usd} exact />
+          {usage && `, ${count(usage.total_tokens)} tokens`},{' '}
+          {upstream_cost_usd === null ? '—' : usdExact(upstream_cost_usd)}
         </li>
       ))}
     </ul>

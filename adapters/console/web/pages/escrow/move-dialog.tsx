@@ -3,7 +3,7 @@ import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Confirm, Facts, notify } from '../../components/components.ts'
-import { exactUsd } from '../../components/exact.tsx'
+import { usdExact } from '../../format.ts'
 
 /** An escrow that is released or refunded. */
 export interface Moving {
@@ -30,7 +30,7 @@ export function MoveDialog(
   },
 ) {
   const { escrow, action, facts, move, onMoved, onClose } = props
-  const amount = exactUsd(escrow.amount_usd)
+  const amount = usdExact(escrow.amount_usd)
   const what = (
     <>
       <strong>{amount}</strong> in {escrow.token}

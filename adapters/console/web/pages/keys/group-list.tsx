@@ -11,7 +11,6 @@ import { GroupDialog } from './group-dialog.tsx'
 export function GroupList() {
   const page = usePage<GroupRecord>('/api/groups', { everyMs: 5000 })
   const [making, setMaking] = useState(false)
-  const [editing, setEditing] = useState<GroupRecord | null>(null)
   const [deleting, setDeleting] = useState<GroupRecord | null>(null)
 
   const remove = async () => {
@@ -37,14 +36,10 @@ export function GroupList() {
           { key: 'keys', label: 'Keys', align: 'right' },
           ...spendColumns<GroupRecord>(({ budgets }) => budgets),
           whenColumn('created_at', 'Created'),
-          actionsColumn('', ({ name }) => name, [
-            { word: 'Edit', onAct: setEditing },
-            { word: 'Delete', onAct: setDeleting },
-          ]),
+          actionsColumn('', ({ name }) => name, [{ word: 'Delete', onAct: setDeleting }]),
         ]}
       />
       {making && <GroupDialog of={null} onClose={() => setMaking(false)} onSaved={page.reload} />}
-      {editing && <GroupDialog of={editing} onClose={() => setEditing(null)} onSaved={page.reload} />}
       <Confirm
         title={`Delete ${deleting?.name ?? 'this group'}?`}
         open={deleting !== null}

@@ -1,6 +1,7 @@
 import { useNames } from '../../components/caller-name.tsx'
 import { Card, Empty } from '../../components/components.ts'
-import { callsText, Shares } from './spenders.tsx'
+import { callsText } from '../../format.ts'
+import { Shares } from './spenders.tsx'
 import { callsToday, type Today } from './today.tsx'
 
 const REFUSED = { status: 'refused' }

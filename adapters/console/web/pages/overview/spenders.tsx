@@ -3,7 +3,7 @@ import type { CallSums } from '../../../../../src/calls/call-stats.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { useNames } from '../../components/caller-name.tsx'
 import { BarList, Card, Empty, ErrorNote } from '../../components/components.ts'
-import { count, usd } from '../../format.ts'
+import { callsText, usd } from '../../format.ts'
 import { callsToday, type Today } from './today.tsx'
 
 /** Maximum number of groups shown by themselves. */
@@ -66,9 +66,6 @@ export function Shares<Group extends { key: string }>(props: {
   const others = { label: rest.length === 1 ? '1 other' : `${rest.length} others`, href: othersHref, ...bar(rest) }
   return <BarList label={label} items={rest.length > 0 ? [...items, others] : items} />
 }
-
-/** `12 calls` */
-export const callsText = (calls: number) => `${count(calls)} ${calls === 1 ? 'call' : 'calls'}`
 
 /** Sums up the cost of groups of calls that were made. */
 function costOf(groups: readonly CallSums[]) {

@@ -1,8 +1,7 @@
 import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
-import { exactUsd } from '../../components/exact.tsx'
-import { shortId } from '../../format.ts'
+import { shortId, usdExact } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { session } from '../../signed-in.ts'
 
@@ -28,7 +27,7 @@ export async function paymentFor(taskId: string): Promise<Payment | null> {
   const recipient = escrow.recipient ?? task.claimed_by ?? escrow.payer
   return {
     task,
-    amount: exactUsd(escrow.amount_usd),
+    amount: usdExact(escrow.amount_usd),
     to: recipient === task.claimed_by ? (task.agent ?? shortId(recipient)) : shortId(recipient),
     async pay(attestation_id) {
       await api.post<Escrow>('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id })

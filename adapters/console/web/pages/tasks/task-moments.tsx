@@ -2,9 +2,8 @@ import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import type { Names } from '../../components/caller-name.tsx'
 import { Countdown } from '../../components/components.ts'
-import { exactUsd } from '../../components/exact.tsx'
 import type { Moment } from '../../components/timeline.tsx'
-import { shortId } from '../../format.ts'
+import { shortId, usdExact } from '../../format.ts'
 import { href } from '../../router.ts'
 
 /** Events of a task and its escrows, and the possible next ones. */
@@ -20,11 +19,11 @@ export function momentsOf(task: Task, escrows: readonly Escrow[], names: Names):
 }
 
 function lockMoment({ created_at: at, amount_usd, payer }: Escrow, names: Names): Moment {
-  return { at, title: `${exactUsd(amount_usd)} locked`, detail: `By ${names.of(payer)}`, tone: 'accent' }
+  return { at, title: `${usdExact(amount_usd)} locked`, detail: `By ${names.of(payer)}`, tone: 'accent' }
 }
 
 function endMoments(escrow: Escrow, names: Names): Moment[] {
-  const amount = exactUsd(escrow.amount_usd)
+  const amount = usdExact(escrow.amount_usd)
   const moments: Moment[] = []
   if (escrow.released_at)
     moments.push({

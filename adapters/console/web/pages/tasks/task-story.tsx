@@ -17,9 +17,9 @@ import {
   Page,
   When,
 } from '../../components/components.ts'
-import { Exact, exactUsd } from '../../components/exact.tsx'
+import { Exact } from '../../components/exact.tsx'
 import { Timeline } from '../../components/timeline.tsx'
-import { percent, shortId } from '../../format.ts'
+import { percent, shortId, usdExact } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -101,7 +101,7 @@ function EscrowCard(props: { escrow: Escrow; task: Task; names: Names; onAsk: (a
   const { recipient } = escrow
   return (
     <Card
-      title={`Escrow of ${exactUsd(escrow.amount_usd)}`}
+      title={`Escrow of ${usdExact(escrow.amount_usd)}`}
       actions={<EscrowActions escrow={escrow} task={props.task} onAsk={props.onAsk} />}
     >
       <Facts
@@ -193,7 +193,7 @@ function CancelTask(props: {
             {!escrows && <p>The locked reward moves back to its payer.</p>}
             {live && (
               <p>
-                <strong>{exactUsd(live.amount_usd)}</strong> moves from its escrow back to{' '}
+                <strong>{usdExact(live.amount_usd)}</strong> moves from its escrow back to{' '}
                 <strong>{names.of(live.payer)}</strong>.
               </p>
             )}

@@ -14,7 +14,7 @@ import {
   Select,
   Stat,
 } from '../../components/components.ts'
-import { count, short, usd } from '../../format.ts'
+import { callsText, count, short, usd } from '../../format.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { Receipts } from './receipt-table.tsx'
@@ -124,5 +124,4 @@ function Totals({ of }: { of: UsageSums }) {
   )
 }
 
-const textOf = ({ total_usd, calls }: UsageSums): string =>
-  `${usd(total_usd)} · ${count(calls)} ${calls === 1 ? 'call' : 'calls'}`
+const textOf = ({ total_usd, calls }: UsageSums): string => `${usd(total_usd)} · ${callsText(calls)}`

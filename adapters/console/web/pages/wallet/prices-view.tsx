@@ -1,5 +1,6 @@
 import type { Pricing } from '../../../../../src/wallet/receipts/pricing.ts'
-import { Card, DataTable, Empty, figureColumn, Grid, Money, NotLoaded, Stat } from '../../components/components.ts'
+import { Card, DataTable, Empty, figureColumn, Grid, NotLoaded, Stat } from '../../components/components.ts'
+import { Exact } from '../../components/exact.tsx'
 import { useLive } from '../../use-live.ts'
 
 /** Prices of metered calls. */
@@ -10,11 +11,7 @@ export function Prices() {
   return (
     <>
       <Grid of="figures">
-        <Stat
-          label="Margin per call"
-          value={<Money exact usd={data.margin_usd} />}
-          hint="added to the cost of tokens"
-        />
+        <Stat label="Margin per call" value={<Exact usd={data.margin_usd} />} hint="added to the cost of tokens" />
         <Stat label="Token" value={data.token} hint="used for settlements" />
         <Stat label="Network" value={data.network} hint="of the settlement token" />
       </Grid>
@@ -26,14 +23,10 @@ export function Prices() {
           columns={[
             { key: 'id', label: 'Model', render: ({ id }) => <code>{id}</code> },
             { key: 'use', label: 'For', align: 'words' },
-            figureColumn('Input per 1M tokens', ({ prices_per_1m_tokens_usd: { input } }) => (
-              <Money exact usd={input} />
-            )),
-            figureColumn('Output per 1M tokens', ({ prices_per_1m_tokens_usd: { output } }) => (
-              <Money exact usd={output} />
-            )),
+            figureColumn('Input per 1M tokens', ({ prices_per_1m_tokens_usd: { input } }) => <Exact usd={input} />),
+            figureColumn('Output per 1M tokens', ({ prices_per_1m_tokens_usd: { output } }) => <Exact usd={output} />),
             figureColumn('Max. cost of 2,000 tokens', ({ price_per_1k_tokens_usd }) => (
-              <Money exact usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />
+              <Exact usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />
             )),
           ]}
           empty={<Empty title="No metered models" />}
