@@ -275,7 +275,8 @@ function isHarmless(command2) {
   return HARMLESS.has(program.text);
 }
 var isRead = (text2, isOpaque) => text2.startsWith("-") || /\s/.test(text2) && !isOpaque;
-var namesRepository = (command2) => command2.some(({ text: text2 }) => /^(--git-dir|--work-tree|GIT_(DIR|WORK_TREE|COMMON_DIR|CONFIG\w*)=)/.test(text2));
+var namesRepository = (command2) => command2.some(({ text: text2 }) => OF_REPOSITORY.test(text2));
+var OF_REPOSITORY = /^(--git-dir|--work-tree|GIT_(DIR|WORK_TREE|COMMON_DIR|CONFIG\w*)=|push\.default=matching|remote\.\S+\.(push|mirror)=)/i;
 var WITH_VALUE = /* @__PURE__ */ new Set(["-C", "-c", "--namespace", "--config-env", "--exec-path", "--git-dir", "--work-tree"]);
 function subcommandOf(command2) {
   const words = withoutPrefixes(command2).map(({ text: text2 }) => text2);

@@ -147,8 +147,10 @@ function isHarmless(command: ShellCommand): boolean {
 const isRead = (text: string, isOpaque: boolean): boolean => text.startsWith('-') || (/\s/.test(text) && !isOpaque)
 
 /** Tells whether a command says itself which repository or configuration it is about. */
-const namesRepository = (command: ShellCommand): boolean =>
-  command.some(({ text }) => /^(--git-dir|--work-tree|GIT_(DIR|WORK_TREE|COMMON_DIR|CONFIG\w*)=)/.test(text))
+const namesRepository = (command: ShellCommand): boolean => command.some(({ text }) => OF_REPOSITORY.test(text))
+
+const OF_REPOSITORY =
+  /^(--git-dir|--work-tree|GIT_(DIR|WORK_TREE|COMMON_DIR|CONFIG\w*)=|push\.default=matching|remote\.\S+\.(push|mirror)=)/i
 
 /** Options of git before its subcommand that have a value of their own. */
 const WITH_VALUE = new Set(['-C', '-c', '--namespace', '--config-env', '--exec-path', '--git-dir', '--work-tree'])

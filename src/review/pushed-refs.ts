@@ -16,6 +16,7 @@ export async function pushedBesidesHead(checkout: Checkout, args: readonly strin
   if (all !== undefined) return all
   if (args.includes('--delete') || args.includes('-d')) return null
   const [, ...refspecs] = args.filter((arg, at) => !arg.startsWith('-') && !WITH_VALUE.has(args[at - 1] ?? ''))
+  if (refspecs.length === 0) return configuredRefs(checkout)
   const head = await commitOf(checkout, 'HEAD')
   for (const refspec of refspecs) {
     const [source, target = source] = refspec.replace(/^\+/, '').split(':') as [string, string?]
@@ -23,6 +24,14 @@ export async function pushedBesidesHead(checkout: Checkout, args: readonly strin
     if (!landsNothing && (await commitOf(checkout, source)) !== head) return refspec
   }
   return null
+}
+
+/** Finds a setting that has a push without refspecs push more than HEAD. */
+async function configuredRefs(checkout: Checkout): Promise<string | null> {
+  const names = '^(push\\.default|remote\\..*\\.(push|mirror))$'
+  const { output } = await git(checkout, ['config', '--get-regexp', names])
+  const settings = output.split('\n').filter((line) => /^push\.default matching$|^remote\./.test(line))
+  return settings[0] ?? null
 }
 
 /** Resolves a name to its commit. Null for an unknown one, and for the empty name, which stands for several branches. */

@@ -130,6 +130,13 @@ describe('the hook of the plugin before a command', () => {
     assert.match(await refusal('git -c alias.q=push q'), /^git push is held/)
     for (const command of ['git push origin HEAD', 'git push origin main refs/notes/reviews', 'git push origin :other'])
       assert.equal(await refusal(command), '', command)
+    git('config', 'push.default', 'matching')
+    assert.match(await refusal('git push'), /, and push\.default matching is not HEAD/)
+    git('config', 'push.default', 'simple')
+    git('config', 'remote.origin.push', 'other:main')
+    assert.match(await refusal('git push origin'), /, and remote\.origin\.push other:main is not HEAD/)
+    git('config', '--unset', 'remote.origin.push')
+    assert.equal(await refusal('git push'), '')
     commitFiles({ 'pay.ts': 'send(3)\n' })
     const elsewhere = { ...place, project: place.home }
     for (const command of [`cd ${root} && git push`, `git -C ${root} push`])

@@ -80,6 +80,7 @@ describe('a held command in a line', () => {
     ['git commit -m "$(cat <<\'EOF\'\nPay\nEOF\n)" && git push', 'git commit -m $'],
     ['cd "$OTHER" && git push', 'cd $OTHER'],
     ['git --git-dir=other/.git push', 'git --git-dir=other/.git push'],
+    ['git -c remote.origin.push=x:main push', 'git -c remote.origin.push=x:main push'],
     ['GIT_DIR=other/.git git push', 'GIT_DIR=other/.git git push'],
   ] as const)
     it(`has ${besides} besides it: ${line.replaceAll('\n', ' ')}`, () => assert.equal(held(line)?.besides, besides))
