@@ -131,6 +131,8 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'session-sums.ts',
   ],
   wallet: [
+    'archive/archive-months.ts',
+    'archive/read-archive.ts',
     'budget/absorbed.ts',
     'budget/allowances.ts',
     'budget/budgets.ts',

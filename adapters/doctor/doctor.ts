@@ -58,9 +58,11 @@ const STORE_CHECKS: readonly Check[] = [
   {
     name: 'ledger',
     async run({ wallet, escrows }) {
-      const { transfers, faults: ofLedger, head } = await wallet.verify()
+      const { transfers, archives, faults: ofLedger, head } = await wallet.verify()
       const faults = [...ofLedger, ...(await escrows.verify())]
-      if (faults.length === 0) return `${transfers} transfers, in order; head ${head.slice(0, 16)}`
+      const sealed = archives === 0 ? '' : `; archived months: ${archives}`
+      if (faults.length === 0) return `${transfers} transfers, in order; head ${head.slice(0, 16)}${sealed}`
+      if (archives === null) throw new GazewayError('store_corrupt', faults.join(' '))
       throw new GazewayError(
         'store_corrupt',
         `${faults.join(' ')} Restore a backup, and find out who wrote to the store.`,

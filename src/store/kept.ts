@@ -53,6 +53,7 @@ export const KEPT = {
   receipt_prices: 'money',
   metered_usage: 'sums',
   closed_periods: 'money',
+  archives: 'money',
   spending: 'sums',
   allowances: 'self',
   alert_messages: 'self',

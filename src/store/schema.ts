@@ -94,6 +94,7 @@ export const RECORD_TABLES = {
   receipt_prices: ['number'],
   metered_usage: ['caller_id', 'day', 'model', 'upstream', 'price', 'charged'],
   closed_periods: ['period'],
+  archives: ['month'],
   spending: ['owner', 'day'],
   allowances: ['id'],
   alert_messages: ['id'],

@@ -1,11 +1,14 @@
 import { type Base, logged } from '../base.ts'
 import type { SessionGroupBy } from '../calls/call-groups.ts'
 import type { SpendOf } from '../identity/spend.ts'
+import { gatewayKeys } from '../signing/gateway-keys.ts'
 import type { Page, Paged } from '../store/page.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { ClosedPeriodRow } from '../store/tables/wallet-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
+import { listArchives } from './archive/archives.ts'
+import { type ReadKeys, verifyArchives } from './archive/verify-archives.ts'
 import { type Absorbed, type AbsorbedCall, createAbsorbed } from './budget/absorbed.ts'
 import { forgetSessions } from './budget/forget-sessions.ts'
 import { forgiveDebts } from './budget/forgive-debts.ts'
@@ -23,7 +26,7 @@ import { closePeriod } from './ledger/closed-periods.ts'
 import { type ListedDeposit, listDeposits, type MoneyQuery } from './ledger/deposit-list.ts'
 import { type Credit, creditAccount, type DepositReceipt, knownCaller, makeDeposit } from './ledger/deposits.ts'
 import { readStatement, type StatementLine } from './ledger/transfer-list.ts'
-import { type LedgerReport, verifyLedger } from './ledger/verify-ledger.ts'
+import { type LedgerReport, ledgerTotals, verifyLedger } from './ledger/verify-ledger.ts'
 import { type CallMoney, moneyOfCalls } from './receipts/call-receipts.ts'
 import { type ChargeCall, createCharges } from './receipts/charges.ts'
 import { missingRecords } from './receipts/missing-records.ts'
@@ -95,10 +98,12 @@ export interface Wallet {
   /** Current price list. */
   pricing(): Pricing
   /** Checks the ledger against itself, receipts and daily spending. */
-  verify(): Promise<LedgerReport>
+  verify(): Promise<WalletReport>
   /** Periodic work of a long-running process, for `startSweeps`. */
   sweeps: readonly Sweep[]
 }
+
+const NO_KEYS: ReadKeys = async () => null
 
 /** Dependencies of {@link createWallet}. */
 export interface WalletDeps {
@@ -112,12 +117,14 @@ export interface WalletDeps {
   giveBackIdle?: (callerId: string) => Promise<void>
   /** `audit.retention_days`; all call records are kept by default. */
   retentionDays?: () => number | null
+  /** Reads the gateway's keys; archives' signatures are not checked without. */
+  signingKeys?: ReadKeys
 }
 
 /** Creates the wallet of `store`. */
 export function createWallet(deps: WalletDeps): Wallet {
   const { store, limitsOf, pricing, now, hasFixedKey = () => false, giveBackIdle = async () => {} } = deps
-  const { retentionDays = () => null } = deps
+  const { retentionDays = () => null, signingKeys = NO_KEYS } = deps
   const receipts = (query: Paged<UsageQuery>) => usageReceipts(store, query)
   return {
     giveBackIdle,
@@ -139,7 +146,7 @@ export function createWallet(deps: WalletDeps): Wallet {
     moneyOfCalls: (callIds) => moneyOfCalls(store, callIds),
     releasePresumed: (owner) => releasePresumed(store, owner),
     pricing: () => priceList(pricing),
-    verify: () => verifyWallet(store),
+    verify: () => verifyWallet(store, signingKeys),
     sweeps: [
       { name: 'wallet.allowances', everyMs: ALLOWANCES_MS, batch: (limit) => sweepAllowances(store, now(), limit) },
       { name: 'wallet.sessions', everyMs: SESSIONS_MS, batch: (limit) => forgetSessions(store, now(), limit) },
@@ -148,10 +155,27 @@ export function createWallet(deps: WalletDeps): Wallet {
   }
 }
 
-/** Checks the ledger of a store against itself, receipts and daily spending. Only reads. */
-export async function verifyWallet(store: Store): Promise<LedgerReport> {
-  const { faults, ...report } = await verifyLedger(store)
-  return { ...report, faults: [...faults, ...(await callFaults(store))] }
+/** Totals of the ledger, and the result of its verification. */
+export interface WalletReport extends LedgerReport {
+  /** Months that are read in archives. Null when one of them cannot be read, so that the ledger was not followed. */
+  archives: number | null
+}
+
+/**
+ * Checks the ledger of a store, with what is archived, against itself, receipts and daily spending. Only reads.
+ *
+ * @param readKeys reads the gateway's keys, which archives are signed with; by default signatures are not checked
+ */
+export async function verifyWallet(store: Store, readKeys: ReadKeys = NO_KEYS): Promise<WalletReport> {
+  const proof = await verifyArchives(store, readKeys)
+  if (proof.archives === null) return { ...(await ledgerTotals(store)), archives: null, faults: proof.faults }
+  const { faults: ofLedger, ...report } = await verifyLedger(store, proof.archives)
+  const faults = [...proof.faults, ...ofLedger, ...(await callFaults(store, proof.calls))]
+  // A month that was archived meanwhile is missed in the store.
+  const isComplete = (await listArchives(store.db)).length === proof.archives.length
+  return faults.length === 0 || isComplete
+    ? { ...report, archives: proof.archives.length, faults }
+    : verifyWallet(store, readKeys)
 }
 
 /** Part of the wallet that keys and groups use. */
@@ -218,6 +242,7 @@ export function liveWallet(base: Base): LiveWallet {
       hasFixedKey: () => inForce().identity.api_key !== null,
       giveBackIdle,
       retentionDays: () => inForce().audit.retention_days,
+      signingKeys: () => gatewayKeys(config.current().dataDir, now()),
     }),
   )
   const charge = createCharges(store, {

@@ -20,7 +20,7 @@ export interface WalletProcess {
 export interface WalletPrograms {
   /** A folder for stores. */
   folder: string
-  start(program: 'wallet-spender' | 'wallet-caller', args: readonly string[]): WalletProcess
+  start(program: 'wallet-spender' | 'wallet-caller' | 'archive-run', args: readonly string[]): WalletProcess
   /** Ends what still runs and removes the files. */
   remove(): void
 }

@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
+import { archiveContract } from './archive-contract.ts'
 import { burnContract } from './burn-contract.ts'
 import { closingContract } from './closing-contract.ts'
 import { debtsContract } from './debts-contract.ts'
@@ -22,6 +23,7 @@ export function walletContract(name: string, open: () => Promise<Store>): void {
     t.after(() => store.close())
     return store
   }
+  describe(`sealed archives on ${name}`, () => archiveContract(openFor))
   describe(`burn on ${name}`, () => burnContract(openFor))
   describe(`closed periods on ${name}`, () => closingContract(openFor))
   describe(`journals on ${name}`, () => journalContract(openFor))

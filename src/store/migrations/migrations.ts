@@ -33,6 +33,7 @@ import { up as retention } from './036_retention.ts'
 import { up as forgotten } from './037_forgotten.ts'
 import { up as leanIndexes } from './038_lean_indexes.ts'
 import { up as sharedWords } from './039_shared_words.ts'
+import { up as archives } from './040_archives.ts'
 import { up as projectWords } from './041_project_words.ts'
 
 /** Migrates the store by one step, forward only. */
@@ -76,5 +77,6 @@ export const MIGRATIONS: Migrations = {
   '037_forgotten': forgotten,
   '038_lean_indexes': leanIndexes,
   '039_shared_words': sharedWords,
+  '040_archives': archives,
   '041_project_words': projectWords,
 }

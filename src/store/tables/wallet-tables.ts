@@ -146,7 +146,31 @@ export interface ReceiptPriceRow {
   price: string
 }
 
+/**
+ * A month whose transfers and receipts are sealed in a file, `MONTH.jsonl.gz` in `folder`. Everything of before `ends_at` is
+ * read there.
+ *
+ * - `sha256`: of the file
+ * - `seal_at`, `seal_sha256`: where the last part of the file begins, its seal, and its digest
+ * - `pruned_at`: null while rows of the month may still be in the store
+ */
+export interface ArchiveRow {
+  month: string
+  starts_at: string
+  ends_at: string
+  folder: string
+  sha256: string
+  bytes: number
+  seal_at: number
+  seal_sha256: string
+  transfers: number
+  receipts: number
+  sealed_at: string
+  pruned_at: string | null
+}
+
 export interface WalletTables {
+  archives: ArchiveRow
   ledger_accounts: LedgerAccountRow
   ledger_transfers: LedgerTransferRow
   /** `price_number` names its price; null where the row has it. */

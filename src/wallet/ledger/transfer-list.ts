@@ -3,10 +3,12 @@ import { CallerId } from '../../identity/key.ts'
 import { countMatches } from '../../store/count-matches.ts'
 import type { CsvColumns } from '../../store/csv.ts'
 import { toUtc } from '../../store/dates.ts'
-import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
+import { decodeCursor, MAX_COUNTED, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
 import type { Store } from '../../store/store.ts'
 import type { LedgerTransferRow } from '../../store/tables/wallet-tables.ts'
 import { toUsd } from '../../text/money.ts'
+import { archivedTransfers } from '../archive/archived-transfers.ts'
+import { archivedUntil } from '../archive/archives.ts'
 import { accountOf } from './accounts.ts'
 import { MoneyQuery } from './deposit-list.ts'
 import { type Entry, TransferKind } from './transfer.ts'
@@ -56,18 +58,33 @@ export async function readStatement(
   page: Paged<Omit<MoneyQuery, 'caller_id'>>,
 ): Promise<Page<StatementLine>> {
   const { id } = accountOf('caller', callerId)
-  const { from, to, cursor, offset } = page
+  const { cursor, offset = 0 } = page
+  const [from, to] = [page.from && toUtc(page.from), page.to && toUtc(page.to)]
+  const before = cursor === undefined ? undefined : decodeCursor(cursor, z.tuple([z.int()]))[0]
   const reader = pageReader(store, page)
+  const isArchived = (await archivedUntil(reader)) !== null
   let matches = reader.selectFrom('ledger_transfers').where('chain', '=', id)
-  if (from) matches = matches.where('at', '>=', toUtc(from))
-  if (to) matches = matches.where('at', '<', toUtc(to))
-  let query = matches.selectAll()
-  if (cursor !== undefined) query = query.where('position', '<', decodeCursor(cursor, z.tuple([z.int()]))[0])
-  if (offset !== undefined) query = query.offset(offset)
-  const newest = query.orderBy('position', 'desc')
+  if (from) matches = matches.where('at', '>=', from)
+  if (to) matches = matches.where('at', '<', to)
+  /** Selects the transfers before a position, last position first. */
+  const newest = (end: number | undefined) => {
+    const query = matches.selectAll().orderBy('position', 'desc')
+    return end === undefined ? query : query.where('position', '<', end)
+  }
+  /** Reads the first `most` transfers of the store and of archives. Some of them are in both. */
+  const merged = async (most: number, end?: number) => {
+    const stored = await newest(end).limit(most).execute()
+    const archived = await archivedTransfers(reader, { chain: id, before: end, from, to }, most)
+    const all = new Map([...archived, ...stored].map((row) => [row.position, row]))
+    return [...all.values()].sort((a, b) => b.position - a.position).slice(0, most)
+  }
   return readPage(page, {
-    rows: (limit) => newest.limit(limit).execute(),
+    rows: async (limit) =>
+      isArchived
+        ? (await merged(offset + limit, before)).slice(offset)
+        : newest(before).offset(offset).limit(limit).execute(),
     async total() {
+      if (isArchived && (from || to)) return (await merged(MAX_COUNTED)).length
       if (from || to) return countMatches(reader, matches)
       const account = store.db.selectFrom('ledger_accounts').select('transfers').where('id', '=', id)
       return (await account.executeTakeFirst())?.transfers ?? 0

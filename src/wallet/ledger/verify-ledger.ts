@@ -1,12 +1,11 @@
-import { sql } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../../store/tables/wallet-tables.ts'
 import type { Micros } from '../../text/money.ts'
+import { allTransfers } from '../archive/all-transfers.ts'
+import type { Archive } from '../archive/read-archive.ts'
 import { headOf } from './ledger-head.ts'
 import { type Entry, FIRST_HEAD, transferHash } from './transfer.ts'
 
-/** Transfers read per page. */
-const PAGE = 2_000
 /** Reported faults; the others are counted. */
 const MAX_REPORTED = 20
 
@@ -36,12 +35,30 @@ interface Sums {
 
 const NO_ENTRIES: Sums = { micros: 0n, deposited: 0n }
 
+/** Totals of a ledger that is not followed. */
+export async function ledgerTotals(store: Store): Promise<LedgerReport> {
+  return totalsOf(await readAccounts(store))
+}
+
+const readAccounts = ({ db }: Store): Promise<LedgerAccountRow[]> =>
+  db.selectFrom('ledger_accounts').selectAll().orderBy('id').execute()
+
+const totalsOf = (accounts: readonly LedgerAccountRow[]): LedgerReport => ({
+  accounts: accounts.length,
+  transfers: 0,
+  balances: byKind(accounts),
+  head: headOf(accounts),
+  faults: [],
+})
+
 /**
  * Follows every chain from its first transfer and adds up every entry. Writes may continue: it checks the state at the
  * moment of the call.
+ *
+ * @param archives all archives of the store, oldest first; none by default
  */
-export async function verifyLedger(store: Store): Promise<LedgerReport> {
-  const accounts = await store.db.selectFrom('ledger_accounts').selectAll().orderBy('id').execute()
+export async function verifyLedger(store: Store, archives: readonly Archive[] = []): Promise<LedgerReport> {
+  const accounts = await readAccounts(store)
   const byId = new Map(accounts.map((account) => [account.id, account]))
   const chains = new Map<string, Followed>()
   const sums = new Map<string, Sums>()
@@ -49,7 +66,11 @@ export async function verifyLedger(store: Store): Promise<LedgerReport> {
   const faults: string[] = []
   let transfers = 0
 
-  for await (const row of transfersOf(store)) {
+  for await (const row of allTransfers(store, archives)) {
+    if (typeof row === 'string') {
+      faults.push(row)
+      continue
+    }
     if (row.position > (byId.get(row.chain)?.transfers ?? 0)) {
       later.set(row.chain, row.position)
       continue
@@ -68,32 +89,12 @@ export async function verifyLedger(store: Store): Promise<LedgerReport> {
   faults.push(...(await unaccounted(store, later)))
 
   return {
-    accounts: accounts.length,
+    ...totalsOf(accounts),
     transfers,
-    balances: byKind(accounts),
-    head: headOf(accounts),
     faults:
       faults.length > MAX_REPORTED
         ? [...faults.slice(0, MAX_REPORTED), `${faults.length - MAX_REPORTED} more.`]
         : faults,
-  }
-}
-
-async function* transfersOf(store: Store): AsyncGenerator<LedgerTransferRow> {
-  let [chain, position] = ['', 0]
-  for (;;) {
-    const rows = await store.db
-      .selectFrom('ledger_transfers')
-      .selectAll()
-      .where(sql<boolean>`(chain, position) > (${chain}, ${position})`)
-      .orderBy('chain')
-      .orderBy('position')
-      .limit(PAGE)
-      .execute()
-    yield* rows
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
-    ;({ chain, position } = last)
   }
 }
 

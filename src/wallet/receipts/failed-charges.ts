@@ -4,6 +4,7 @@ import type { Engine } from '../../store/engine.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import type { Micros } from '../../text/money.ts'
+import { archivedUntil } from '../archive/archives.ts'
 import { bearAllowances } from '../budget/allowances.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
 import { borneBy, type ChargedCall, type NotedCharge, writeRecorded } from './store-receipts.ts'
@@ -74,7 +75,8 @@ const isStoreFault = (error: unknown): boolean => error instanceof GazewayError 
 
 /**
  * Counts the upstream's cost of calls that were not charged, and stores receipts that say so. Does nothing for calls with a
- * receipt.
+ * receipt, and for those of archived months, whose receipts are not in the store any more: the journal of a process that died
+ * as long ago may name them.
  *
  * @returns number of calls that were recorded
  */
@@ -86,7 +88,10 @@ export async function recordUncharged(
   const ids = charges.map(({ receipt }) => receipt.call_id)
   const rows = await trx.selectFrom('metered_calls').select('call_id').where('call_id', 'in', ids).execute()
   const stored = new Set(rows.map(({ call_id }) => call_id))
-  const fresh = charges.filter(({ receipt }) => !stored.has(receipt.call_id) && billedOf(receipt) > 0)
+  const until = (await archivedUntil(trx)) ?? ''
+  const fresh = charges.filter(
+    ({ receipt }) => !stored.has(receipt.call_id) && billedOf(receipt) > 0 && receipt.at >= until,
+  )
   if (fresh.length === 0) return 0
   const callers = [...new Set(fresh.map(({ receipt }) => receipt.caller_id))].sort()
   // Accounts before allowances: the lock order of the sweep.

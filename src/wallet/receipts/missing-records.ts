@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { Sweep } from '../../store/sweeps.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { toUsd } from '../../text/money.ts'
+import { archivedUntil } from '../archive/archives.ts'
 import { writeRecorded } from './store-receipts.ts'
 
 /** Interval of the sweep, in milliseconds. */
@@ -113,10 +114,13 @@ export async function countUnmatched({ db }: Store, { from, before }: Times): Pr
   const receipts = await sql<{ number: number }>`
     select count(*) as number from metered_calls as m where m.at >= ${from} and m.at < ${before}
       and not exists (select 1 from calls as c where c.call_id = m.call_id)`.execute(db)
+  // Receipts of before are archived.
+  const until = (await archivedUntil(db))?.slice(0, 10) ?? ''
   const records = await sql<{ number: number }>`
     select count(*) as number from calls as c join keys as k on k.id = c.caller_id and k.billing <> 'recorded'
     where c.at >= ${from} and c.at < ${before} and c.status = 'ok' and c.upstream_cost_micros > 0
-      and exists (select 1 from metered_calls as f where f.caller_id = c.caller_id and f.charged = 1 and f.at < c.at)
+      and (exists (select 1 from metered_calls as f where f.caller_id = c.caller_id and f.charged = 1 and f.at < c.at)
+        or exists (select 1 from metered_usage as u where u.caller_id = c.caller_id and u.charged = 1 and u.day < ${until}))
       and not exists (select 1 from metered_calls as m where m.call_id = c.call_id)`.execute(db)
   return { receipts: Number(receipts.rows[0]?.number), records: Number(records.rows[0]?.number) }
 }

@@ -20,10 +20,15 @@ const COLUMNS = [
 /** Parts of a receipt that are compared. */
 export type CheckedReceipt = Pick<MeteredCallRow, (typeof COLUMNS)[number]>
 
-/** Reads the parts of all receipts that are checked, caller by caller, the oldest first, in pages. */
-export async function* receiptsByCaller(db: Kysely<Schema>): AsyncGenerator<CheckedReceipt[]> {
+/**
+ * Reads the parts of all receipts that are checked, caller by caller, the oldest first, in pages.
+ *
+ * @param until receipts of before are archived, and are not read; null for none
+ */
+export async function* receiptsByCaller(db: Kysely<Schema>, until: string | null): AsyncGenerator<CheckedReceipt[]> {
   for (let last: CheckedReceipt | undefined; ; ) {
     let query = db.selectFrom('metered_calls').select(COLUMNS)
+    if (until !== null) query = query.where('at', '>=', until)
     if (last !== undefined)
       query = query.where(sql<boolean>`(caller_id, at, call_id) > (${last.caller_id}, ${last.at}, ${last.call_id})`)
     const rows = await query.orderBy('caller_id').orderBy('at').orderBy('call_id').limit(PAGE).execute()

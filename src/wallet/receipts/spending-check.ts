@@ -2,28 +2,35 @@ import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
 import type { Micros } from '../../text/money.ts'
 import { TOTAL } from '../../text/period.ts'
+import type { ArchivedCalls, Days } from './archived-calls.ts'
 import { costOf } from './receipts.ts'
 import type { CheckedReceipt } from './receipts-by-caller.ts'
 
 /** Owners per page. */
 const PAGE = 1_000
 
-/** Micro-dollars by day. */
-type Days = Map<string, Micros>
-
 /**
  * Compares the spending of each day with the calls and escrows that count on it, by key, wallet and group. Receipts are
  * added caller by caller, so only the days of one caller and those of groups are held at a time.
+ *
+ * @param archived days of archived calls, which are no more among the receipts
  */
-export function createSpendingCheck(db: Kysely<Schema>, limit: number) {
-  const groups = new Map<string, Days>()
+export function createSpendingCheck(db: Kysely<Schema>, archived: ArchivedCalls, limit: number) {
+  const groups = new Map([...archived.ofGroups].map(([owner, days]) => [owner, new Map(days)]))
+  /** Callers whose archived days were not compared yet. */
+  const left = new Map([...archived.ofCallers].map(([owner, days]) => [owner, new Map(days)]))
   const faults: string[] = []
   let caller: string | null = null
   let days: Days = new Map()
 
   async function endCaller(): Promise<void> {
     if (caller !== null) faults.push(...(await daysThatDiffer(db, caller, days, { areAllKept: true })))
-    days = new Map()
+  }
+
+  function begin(callerId: string): void {
+    caller = callerId
+    days = left.get(callerId) ?? new Map()
+    left.delete(callerId)
   }
 
   return {
@@ -32,8 +39,10 @@ export function createSpendingCheck(db: Kysely<Schema>, limit: number) {
       for (const receipt of receipts) {
         if (faults.length >= limit) return
         const { caller_id, group_id, counted_on } = receipt
-        if (caller_id !== caller) await endCaller()
-        caller = caller_id
+        if (caller_id !== caller) {
+          await endCaller()
+          begin(caller_id)
+        }
         if (receipt.charged !== 1) continue
         addTo(days, counted_on, costOf(receipt))
         if (group_id === null) continue
@@ -47,20 +56,25 @@ export function createSpendingCheck(db: Kysely<Schema>, limit: number) {
     async faults(): Promise<string[]> {
       await endCaller()
       for (let after = ''; faults.length < limit; ) {
-        const owners = await ownersWithoutReceipts(db, after)
-        for (const owner of owners)
-          faults.push(...(await daysThatDiffer(db, owner, groups.get(owner) ?? new Map(), { areAllKept: false })))
+        const owners = await ownersWithoutReceipts(db, after, archived.until)
+        for (const owner of owners) {
+          const due = left.get(owner) ?? groups.get(owner) ?? new Map()
+          faults.push(...(await daysThatDiffer(db, owner, due, { areAllKept: left.delete(owner) })))
+        }
         const last = owners.at(-1)
         if (last === undefined || owners.length < PAGE) break
         after = last
       }
+      for (const [owner, due] of left)
+        if (faults.length < limit) faults.push(...(await daysThatDiffer(db, owner, due, { areAllKept: true })))
       if (faults.length < limit) faults.push(...(await missingDaysOfEscrows(db, limit)))
       return [...new Set(faults)].slice(0, limit)
     },
   }
 }
 
-function addTo(days: Days, day: string, micros: Micros): void {
+/** Adds an amount to those of a day. */
+export function addTo(days: Days, day: string, micros: Micros): void {
   days.set(day, (days.get(day) ?? 0) + micros)
 }
 
@@ -107,10 +121,11 @@ const missing = (owner: string, day: string): string =>
   `Spending of ${owner} on ${day}: it is missing, but calls or escrows count on that day.`
 
 /** Groups, and callers that have only spent on escrows. */
-async function ownersWithoutReceipts(db: Kysely<Schema>, after: string): Promise<string[]> {
+async function ownersWithoutReceipts(db: Kysely<Schema>, after: string, until: string | null): Promise<string[]> {
+  const isHere = until === null ? sql`` : sql`and c.at >= ${until}`
   const { rows } = await sql<{ owner: string }>`
     select distinct d.owner from spending as d where d.owner > ${after} and d.day <> ${TOTAL}
-      and not exists (select 1 from metered_calls as c where c.caller_id = d.owner)
+      and not exists (select 1 from metered_calls as c where c.caller_id = d.owner ${isHere})
     order by d.owner limit ${PAGE}`.execute(db)
   return rows.map(({ owner }) => owner)
 }

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import * as z from 'zod'
 import {
   GROUPINGS,
@@ -8,17 +8,20 @@ import {
   OTHER_GROUPS,
   SessionGroupBy,
 } from '../../calls/call-groups.ts'
-import { SESSION_OF_CALL } from '../../calls/named-session.ts'
 import { CallerId } from '../../identity/key.ts'
 import { toUtc, utcDate } from '../../store/dates.ts'
 import type { Engine } from '../../store/engine.ts'
-import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
+import { ListQuery, type Page, type Paged, pageReader } from '../../store/page.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
+import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { toUsd } from '../../text/money.ts'
+import { groupedReceipts } from '../archive/archived-groups.ts'
+import { archivedReceipts } from '../archive/archived-receipts.ts'
+import { archivedUntil } from '../archive/archives.ts'
 import { dayOf } from '../budget/spending.ts'
 import type { ReceiptRecord } from './receipt.ts'
-import { RECEIPT_COLUMNS, toReceiptRecord } from './receipts.ts'
+import { receiptPage } from './receipt-page.ts'
 
 const DAY_MS = 86_400_000
 /** Callers listed in a report, the highest spending first. */
@@ -86,7 +89,7 @@ export async function usageReport(store: Store, query: Paged<UsageQuery>): Promi
     totals,
     by_caller: byCaller
       .map((row) => ({ caller_id: row.key, ...add([row]) }))
-      .sort((a, b) => b.total_usd - a.total_usd)
+      .sort((a, b) => b.total_usd - a.total_usd || (a.caller_id < b.caller_id ? -1 : 1))
       .slice(0, MAX_CALLERS),
     groups: isCallGroup(group_by)
       ? dearest(groups).map(([key, rows]) => ({ ...groupName(group_by, key), ...add(rows) }))
@@ -96,6 +99,8 @@ export async function usageReport(store: Store, query: Paged<UsageQuery>): Promi
 
 /** Reads receipts without sums, as an export of many pages needs no sums. @throws GazewayError `invalid_cursor` */
 export async function usageReceipts(store: Store, query: Paged<UsageQuery>): Promise<ReceiptPage> {
+  // From one state of the store, so that no month is archived between what is read of it and of archives.
+  if ((await archivedUntil(store.db)) !== null) return store.snapshot((db) => receiptPage(db, inUtc(query), query))
   return receiptPage(pageReader(store, query), inUtc(query), query)
 }
 
@@ -117,6 +122,7 @@ async function summedBySession(
   groupBy: SessionGroupBy,
 ): Promise<SummedRow[]> {
   const { joins, key } = GROUPINGS[groupBy]
+  const until = await archivedUntil(db)
   const { rows } = await sql<SummedRow>`
     select key, count(*) as calls, sum(total_tokens) as total_tokens,
       sum(upstream_cost_micros) as upstream_cost_micros, sum(margin_micros) as margin_micros
@@ -125,8 +131,26 @@ async function summedBySession(
       from metered_calls as receipts left join calls on calls.call_id = receipts.upstream_call_id ${joins}
       where 1 = 1 ${caller_id === undefined ? sql`` : sql`and receipts.caller_id = ${caller_id}`}
         ${from ? sql`and receipts.at >= ${from}` : sql``} ${to ? sql`and receipts.at < ${to}` : sql``}
+        ${until === null ? sql`` : sql`and receipts.at >= ${until}`}
     ) as counted group by key`.execute(db)
-  return rows
+  if (until === null) return rows
+  const sums = new Map(rows.map((row) => [row.key, row]))
+  const callers = caller_id === undefined ? null : [caller_id]
+  for await (const { key: name, receipt } of groupedReceipts(db, { callers, from, to }, GROUPINGS[groupBy]))
+    addReceipt(sums, name, receipt)
+  return [...sums.values()]
+}
+
+/** Counts one more receipt under a key. */
+function addReceipt(sums: Map<string, SummedRow>, key: string, receipt: MeteredCallRow): void {
+  const sum = sums.get(key)
+  sums.set(key, {
+    key,
+    calls: Number(sum?.calls ?? 0) + 1,
+    total_tokens: Number(sum?.total_tokens ?? 0) + receipt.total_tokens,
+    upstream_cost_micros: Number(sum?.upstream_cost_micros ?? 0) + receipt.upstream_cost_micros,
+    margin_micros: Number(sum?.margin_micros ?? 0) + receipt.margin_micros,
+  })
 }
 
 /** The dearest groups by name, and one of all others. */
@@ -140,74 +164,64 @@ function dearest(groups: readonly SummedRow[]): [string, SummedRow[]][] {
 
 const COLUMNS = { day: 'day', model: 'model', caller: 'caller_id' } as const
 
-function receiptPage(
-  db: Kysely<Schema>,
-  { caller_id, from, to }: Selection,
-  page: Paged,
-): Promise<Page<ReceiptRecord>> {
-  const { cursor, offset } = page
-  let query = db
-    .selectFrom('metered_calls')
-    .select([...RECEIPT_COLUMNS, 'transfer'])
-    .select((eb) =>
-      eb.selectFrom('keys').select('name').whereRef('keys.id', '=', 'metered_calls.caller_id').as('caller_name'),
-    )
-    .select((eb) =>
-      eb
-        .selectFrom('calls')
-        .select(SESSION_OF_CALL)
-        .whereRef('calls.call_id', '=', 'metered_calls.upstream_call_id')
-        .as('session'),
-    )
-  if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
-  if (from) query = query.where('at', '>=', from)
-  if (to) query = query.where('at', '<', to)
-  if (cursor !== undefined) {
-    const [at, id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
-    query = query.where(sql<boolean>`(at, call_id) < (${at}, ${id})`)
-  }
-  if (offset) query = query.offset(offset)
-  const newest = query.orderBy('at', 'desc').orderBy('call_id', 'desc')
-  return readPage(page, {
-    rows: (limit) => newest.limit(limit).execute(),
-    total: () => 0,
-    item: toReceiptRecord,
-    cursor: (row) => [row.at, row.call_id],
-  })
-}
-
 async function summed(
   db: Transaction<Schema>,
   engine: Engine,
   selection: Selection,
   by: 'day' | 'model' | 'caller_id',
 ): Promise<SummedRow[]> {
+  const until = await archivedUntil(db)
+  const parts = partsOf(selection)
   const { rows } = await sql<SummedRow>`
     select ${sql.ref(by)} as key, sum(calls) as calls, sum(total_tokens) as total_tokens,
       sum(upstream_cost_micros) as upstream_cost_micros, sum(margin_micros) as margin_micros
-    from (${counted(engine, selection)}) as counted group by 1`.execute(db)
-  return rows
+    from (${counted(engine, selection, parts, until)}) as counted group by 1`.execute(db)
+  if (until === null) return rows
+  const sums = new Map(rows.map((row) => [row.key, row]))
+  for (const [from, to] of parts.cut)
+    for await (const receipts of archivedReceipts(db, { caller_id: selection.caller_id, from, to }))
+      for (const receipt of receipts) addReceipt(sums, by === 'day' ? dayOf(receipt.at) : receipt[by], receipt)
+  return [...sums.values()]
 }
 
-/** Selects stored sums of the whole days, and receipts of the cut days. */
-function counted(engine: Engine, { caller_id, from, to }: Selection): RawBuilder<unknown> {
-  const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
-  const days = (condition: RawBuilder<unknown>) => sql`
-    select caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros
-    from metered_usage where ${condition} ${ofCaller}`
-  const calls = (start: string, end: string) => sql`
-    select caller_id, ${utcDate(engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
-      margin_micros
-    from metered_calls where at >= ${start} and at < ${end} ${ofCaller}`
+/** Parts of a selection: whole days, null for none, and the times of the days that it cuts. */
+interface Parts {
+  days: { first: string | undefined; last: string | undefined } | null
+  cut: Array<[from: string, to: string]>
+}
 
+function partsOf({ from, to }: Selection): Parts {
   const first = from && startOfDay(from, DAY_MS - 1)
   const last = to && startOfDay(to)
-  if (from && to && first && last && first > last) return calls(from, to)
-  const after = first ? sql`day >= ${dayOf(first)}` : sql`1 = 1`
-  const before = last ? sql`day < ${dayOf(last)}` : sql`1 = 1`
-  const parts = [days(sql`${after} and ${before}`)]
-  if (from && first && from < first) parts.push(calls(from, first))
-  if (to && last && last < to) parts.push(calls(last, to))
+  if (from && to && first && last && first > last) return { days: null, cut: [[from, to]] }
+  const cut: Parts['cut'] = []
+  if (from && first && from < first) cut.push([from, first])
+  if (to && last && last < to) cut.push([last, to])
+  return { days: { first, last }, cut }
+}
+
+/** Selects stored sums of the whole days, and receipts of the cut days. @param until those of before are in archives */
+function counted(
+  engine: Engine,
+  { caller_id }: Selection,
+  { days, cut }: Parts,
+  until: string | null,
+): RawBuilder<unknown> {
+  const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
+  const isHere = until === null ? sql`` : sql`and at >= ${until}`
+  const parts = cut.map(
+    ([start, end]) => sql`
+    select caller_id, ${utcDate(engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
+      margin_micros
+    from metered_calls where at >= ${start} and at < ${end} ${isHere} ${ofCaller}`,
+  )
+  if (days) {
+    const after = days.first ? sql`day >= ${dayOf(days.first)}` : sql`1 = 1`
+    const before = days.last ? sql`day < ${dayOf(days.last)}` : sql`1 = 1`
+    parts.unshift(sql`
+    select caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros
+    from metered_usage where ${after} and ${before} ${ofCaller}`)
+  }
   return sql.join(parts, sql` union all `)
 }
 

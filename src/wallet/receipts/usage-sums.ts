@@ -6,7 +6,7 @@ import { dayOf } from '../budget/spending.ts'
 import { ratesIn } from './spoken-price.ts'
 
 /** Columns that name a row of sums. */
-const KEY = ['caller_id', 'day', 'model', 'upstream', 'price', 'charged'] as const
+const USAGE_KEY = ['caller_id', 'day', 'model', 'upstream', 'price', 'charged'] as const
 
 /** Columns that are summed. */
 export const SUMS = [
@@ -24,23 +24,32 @@ export const SUMS = [
   'stated_calls',
   'absorbed_micros',
   'debt_micros',
-] as const satisfies ReadonlyArray<Exclude<keyof MeteredUsageRow, (typeof KEY)[number]>>
+] as const satisfies ReadonlyArray<Exclude<keyof MeteredUsageRow, (typeof USAGE_KEY)[number]>>
 
 /** A receipt as it is stored, without what sums do not need. */
 type BookedCall = Omit<MeteredCallRow, 'transfer'>
 
 /** Adds calls to the sums of their callers, days and models, in the order of the sums' keys. */
 export async function addUsage(trx: Transaction<Schema>, calls: readonly BookedCall[]): Promise<void> {
-  const sums = new Map<string, MeteredUsageRow>()
-  for (const call of calls) {
-    const row = usageOf(call)
-    const key = KEY.map((column) => row[column]).join(' ')
-    const sum = sums.get(key)
-    sums.set(key, sum === undefined ? row : plus(sum, row))
-  }
+  const sums: UsageSumsByKey = new Map()
+  for (const call of calls) addToUsage(sums, call)
   for (const [, row] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1))) {
     await runBuilt(trx, 'add usage', Object.values(row), () => adding(trx, row))
   }
+}
+
+/** Sums by the columns that name them. */
+export type UsageSumsByKey = Map<string, MeteredUsageRow>
+
+/** Name of a row of sums. */
+export const usageKey = (row: MeteredUsageRow): string => USAGE_KEY.map((column) => row[column]).join(' ')
+
+/** Adds a call to the sums of its caller, day, model and price. */
+export function addToUsage(sums: UsageSumsByKey, call: BookedCall): void {
+  const row = usageOf(call)
+  const key = usageKey(row)
+  const sum = sums.get(key)
+  sums.set(key, sum === undefined ? row : plus(sum, row))
 }
 
 function usageOf(call: BookedCall): MeteredUsageRow {
@@ -78,7 +87,7 @@ function adding(trx: Transaction<Schema>, row: MeteredUsageRow) {
     .values(row)
     .onConflict((conflict) =>
       conflict
-        .columns(KEY)
+        .columns(USAGE_KEY)
         .doUpdateSet(
           Object.fromEntries(
             SUMS.map((column) => [

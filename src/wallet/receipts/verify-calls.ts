@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import { TOTAL } from '../../text/period.ts'
+import { type ArchivedCalls, NOTHING_ARCHIVED } from './archived-calls.ts'
 import { moneyFaults } from './verify-money.ts'
 import { allowanceFaults, recordedFaults, tokenFaults, usageFaults } from './verify-usage.ts'
 
@@ -17,15 +18,16 @@ const MAX_REPORTED = 20
  *
  * Each comparison is one statement or reads one snapshot, so calls may run meanwhile.
  *
+ * @param archived what archives say about calls that the store may not have any more
  * @returns one line per fault, at most 20 of a kind; empty when all is well
  */
-export async function callFaults(store: Store): Promise<string[]> {
-  const { charges, spending } = await moneyFaults(store, MAX_REPORTED)
+export async function callFaults(store: Store, archived: ArchivedCalls = NOTHING_ARCHIVED): Promise<string[]> {
+  const { charges, spending } = await moneyFaults(store, archived, MAX_REPORTED)
   const kinds = [
     receiptFaults(store),
     tokenFaults(store),
     charges,
-    usageFaults(store),
+    usageFaults(store, archived),
     heldFaults(store),
     allowanceFaults(store),
     spending,

@@ -35,17 +35,26 @@ const OF_RECEIPTS = [
   ...Object.values(SUMMED).filter((part) => part !== '1'),
 ]
 
-/** Stored sums of a day that differ from the receipts of that day, and those that are missing. */
-export async function* usageFaults({ db, engine }: Store): AsyncGenerator<string> {
-  const [names, parts] = [Object.keys(SUMMED), Object.values(SUMMED)]
+/** Columns of sums that are compared with receipts. */
+export const SUMMED_COLUMNS = Object.keys(SUMMED) as Array<keyof typeof SUMMED>
+
+/**
+ * Stored sums of a day that differ from the receipts of that day, and those that are missing.
+ *
+ * @param until end of the archived months, which are omitted; null for none
+ */
+export async function* usageFaults({ db, engine }: Store, { until }: { until: string | null }): AsyncGenerator<string> {
+  const [days, receipts] =
+    until === null ? [sql``, sql``] : [sql`where day >= ${until.slice(0, 10)}`, sql`where at >= ${until}`]
+  const [names, parts] = [SUMMED_COLUMNS, Object.values(SUMMED)]
   const key = sql`caller_id, day, model, upstream, price, charged`
   const { rows } = await sql<{ caller_id: string; day: string; model: string }>`
     select caller_id, day, model from (
-      select ${key}, ${sql.join(names.map((name) => sql.ref(name)))} from metered_usage
+      select ${key}, ${sql.join(names.map((name) => sql.ref(name)))} from metered_usage ${days}
       union all
       select caller_id, ${utcDate(engine, 'at')} as day, model, upstream, ${ratesColumn(engine)} as price, charged,
         ${sql.join(parts.map((part) => sql`-${sql.raw(part)}`))}
-      from (select ${sql.join(OF_RECEIPTS.map((column) => sql.ref(column)))}, ${PRICE} as price from metered_calls) as receipts
+      from (select ${sql.join(OF_RECEIPTS.map((column) => sql.ref(column)))}, ${PRICE} as price from metered_calls ${receipts}) as receipts
     ) as both_sides
     group by ${key}
     having ${sql.join(
@@ -83,26 +92,29 @@ export async function* tokenFaults({ db }: Store): AsyncGenerator<string> {
         coalesce(named.price, c.price) as price
       from metered_calls as c left join receipt_prices as named on named.number = c.price_number left join ledger_transfers as t on t.key = c.transfer
       where c.call_id > ${after} order by c.call_id limit ${PAGE}`.execute(db)
-    for (const receipt of rows) {
-      if (receipt.total_tokens !== receipt.prompt_tokens + receipt.completion_tokens)
-        yield `Receipt ${receipt.call_id}: its tokens do not sum to their total.`
-      // Fees add to the cost; only capped calls of earlier versions, and those of several models, cost less than their
-      // tokens.
-      else if (
-        receipt.price !== '' &&
-        !receipt.capped &&
-        !receipt.stated &&
-        costOfTokens(receipt) > receipt.upstream_cost_micros + receipt.absorbed_micros
-      )
-        yield `Receipt ${receipt.call_id}: its tokens cost more than it says.`
-      // Receipts of earlier versions have a price of ''; their transfers began with other calls.
-      if (receipt.booked_at !== null && receipt.price !== '' && receipt.at < receipt.booked_at)
-        yield `Receipt ${receipt.call_id}: it is dated before its transfer.`
-    }
+    for (const receipt of rows) yield* tokenFaultsOf(receipt)
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
     after = last.call_id
   }
+}
+
+/** Faults of one receipt, see {@link tokenFaults}. `booked_at` is the time of its transfer; null when it is not known. */
+export function* tokenFaultsOf(receipt: Checked): Generator<string> {
+  if (receipt.total_tokens !== receipt.prompt_tokens + receipt.completion_tokens)
+    yield `Receipt ${receipt.call_id}: its tokens do not sum to their total.`
+  // Fees add to the cost; only capped calls of earlier versions, and those of several models, cost less than their
+  // tokens.
+  else if (
+    receipt.price !== '' &&
+    !receipt.capped &&
+    !receipt.stated &&
+    costOfTokens(receipt) > receipt.upstream_cost_micros + receipt.absorbed_micros
+  )
+    yield `Receipt ${receipt.call_id}: its tokens cost more than it says.`
+  // Receipts of earlier versions have a price of ''; their transfers began with other calls.
+  if (receipt.booked_at !== null && receipt.price !== '' && receipt.at < receipt.booked_at)
+    yield `Receipt ${receipt.call_id}: it is dated before its transfer.`
 }
 
 /** Computes the cost of a receipt again, as `costOfCall` does, without fees. 0 where several models used its tokens. */

@@ -6,6 +6,7 @@ import type { LedgerTransferRow, MeteredUsageRow } from '../../store/tables/wall
 import { type Micros, toUsd } from '../../text/money.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { dayOf } from '../budget/spending.ts'
+import { OF_CALLS } from '../ledger/call-transfers.ts'
 import { closedPeriod } from '../ledger/closed-periods.ts'
 import { readLedgerHead } from '../ledger/ledger-head.ts'
 import { boundsOf } from '../ledger/statement-period.ts'
@@ -17,9 +18,6 @@ import { ofCallers, type Subject } from './statement-subject.ts'
 
 /** Transfers read at a time. */
 const PAGE = 2_000
-
-/** Kinds of transfers whose money receipts describe, and those that only reserve. */
-const OF_CALLS = sql`('reserve', 'void', 'capture', 'charge')`
 
 /**
  * Builds the statement of a period from one snapshot. An account is what its caller can spend and what is reserved for

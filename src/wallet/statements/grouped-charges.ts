@@ -2,6 +2,8 @@ import { sql, type Transaction } from 'kysely'
 import { GROUPINGS, groupName, MOST_GROUPS, OTHER_GROUPS, type SessionGroupBy } from '../../calls/call-groups.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredCallRow, MeteredUsageRow } from '../../store/tables/wallet-tables.ts'
+import { groupedReceipts } from '../archive/archived-groups.ts'
+import { archivedUntil } from '../archive/archives.ts'
 import { SUMS } from '../receipts/usage-sums.ts'
 import { ofCallers, type Subject } from './statement-subject.ts'
 
@@ -42,7 +44,9 @@ export async function groupedCharges(
   callers: Subject['callers'],
   { from, to, groupBy }: { from: string; to: string; groupBy: SessionGroupBy },
 ): Promise<GroupedCharges[]> {
-  const { joins, key } = groupBy === 'tag' ? TAGS : GROUPINGS[groupBy]
+  const grouping = groupBy === 'tag' ? TAGS : GROUPINGS[groupBy]
+  const { joins, key } = grouping
+  const until = await archivedUntil(db)
   const column = (sum: (typeof SUMS)[number]) => sql.ref(`receipts.${OF_RECEIPT[sum] ?? sum}`)
   const sums = SUMS.map((sum) => sql`${sum === 'calls' ? sql`1` : column(sum)} as ${sql.ref(sum)}`)
   const added = SUMS.map((sum) => sql`cast(sum(${sql.ref(sum)}) as bigint) as ${sql.ref(sum)}`)
@@ -52,9 +56,19 @@ export async function groupedCharges(
       select ${key} as key, receipts.charged, ${sql.join(sums)}
       from metered_calls as receipts left join calls on calls.call_id = receipts.upstream_call_id ${joins}
       where receipts.at >= ${from} and receipts.at < ${to} ${ofCallers(callers, 'receipts.caller_id')}
+        ${until === null ? sql`` : sql`and receipts.at >= ${until}`}
     ) as counted
-    group by key, charged order by sum(upstream_cost_micros + margin_micros) desc, key, charged`.execute(db)
-  const numbers = rows.map((row) => ({ ...row, ...figuresOf([row]) }))
+    group by key, charged`.execute(db)
+  const byGroup = new Map(rows.map((row) => [`${row.charged} ${row.key}`, { ...row, ...figuresOf([row]) }]))
+  for await (const { key: group, receipt } of groupedReceipts(db, { callers, from, to }, grouping)) {
+    const name = `${receipt.charged} ${group}`
+    const known = byGroup.get(name)
+    const row = { key: group, charged: receipt.charged, ...ofReceipt(receipt) }
+    byGroup.set(name, known === undefined ? row : { ...row, ...figuresOf([known, row]) })
+  }
+  const numbers = [...byGroup.values()].sort(
+    (a, b) => dueOf(b) - dueOf(a) || (a.key < b.key ? -1 : Number(a.key > b.key)) || a.charged - b.charged,
+  )
   const groups = numbers.slice(0, MOST_GROUPS).map(({ key: name, charged, ...row }) => {
     const { key: group, caller_id } = groupName(groupBy, name)
     return lineOf({ ...row, charged, group: group || null, ...(caller_id === undefined ? {} : { caller_id }) })
@@ -68,6 +82,14 @@ export async function groupedCharges(
     ...others.map((rows) => lineOf({ ...figuresOf(rows), charged: rows[0]?.charged ?? 0, group: OTHER_GROUPS })),
   ]
 }
+
+const dueOf = (sums: Omit<Sums, 'charged'>): number => sums.upstream_cost_micros + sums.margin_micros
+
+/** Figures that one receipt adds to sums. */
+const ofReceipt = (receipt: MeteredCallRow): Omit<Sums, 'charged'> =>
+  Object.fromEntries(
+    SUMS.map((sum) => [sum, sum === 'calls' ? 1 : receipt[(OF_RECEIPT[sum] ?? sum) as keyof MeteredCallRow]]),
+  ) as Omit<Sums, 'charged'>
 
 const lineOf = (line: Sums & Pick<GroupedCharges, 'group' | 'caller_id'>): GroupedCharges => ({
   day: null,
