@@ -10,7 +10,8 @@ Examples:
   $ gazeway store restore /backup/gazeway/gazeway-20261127T031500000Z --check
   $ gazeway store archive                                  seal months of more than a year ago in files; for cron
   $ gazeway store archive --before 2026-01 --to /archive/gazeway
-  $ gazeway store copy --to postgres://HOST/DATABASE       move to PostgreSQL`
+  $ gazeway store copy --to postgres://HOST/DATABASE       move to PostgreSQL
+  $ gazeway store migrate                                  before a rollout, instead of at its first start`
 
 const ARCHIVE_HELP = `
 Months are sealed oldest first, each in one file MONTH.jsonl.gz, 31 days after their end at the earliest, and are closed
@@ -27,7 +28,7 @@ const Keep = z.coerce.number().int().min(1).max(1000)
 export function addStoreCommands(program: Command, start: () => Promise<{ loaded: LoadedConfig }>): void {
   const store = program
     .command('store')
-    .description('back up, restore, archive and copy the store')
+    .description('back up, restore, archive, copy and migrate the store')
     .addHelpText('after', EXAMPLES)
   store
     .command('copy')
@@ -69,5 +70,12 @@ export function addStoreCommands(program: Command, start: () => Promise<{ loaded
     .action(async (flags: ArchiveFlags) => {
       const { loaded } = await start()
       await (await import('./store-archive.ts')).archive(loaded, flags)
+    })
+  store
+    .command('migrate')
+    .description('create the tables of this version, or migrate those of an earlier one, as each start does')
+    .action(async () => {
+      const { loaded } = await start()
+      await (await import('./store-migrate.ts')).migrateStore(loaded)
     })
 }

@@ -65,6 +65,28 @@ export async function openForReading(file: string): Promise<{ store: Store; step
 }
 
 /**
+ * Counts the migrations that a store is behind this version. Reads only.
+ *
+ * @param url as of `openStore`
+ * @param migrations defaults to all of this version
+ * @returns null when there is no database
+ * @throws GazewayError as {@link readExistingStore}
+ */
+export async function migrationsBehind(
+  url: string,
+  migrations?: Migrations,
+): Promise<{ name: string; steps: number } | null> {
+  const opened = await open(url)
+  if (opened === null) return null
+  const { engine, db, name } = opened
+  try {
+    return { name, steps: await stepsBehind(db, engine, name, migrations) }
+  } finally {
+    await db.destroy()
+  }
+}
+
+/**
  * Rejects a store that this version would migrate. For commands that must leave it unchanged: after a migration, the
  * older version could no longer use it.
  *
@@ -73,20 +95,13 @@ export async function openForReading(file: string): Promise<{ store: Store; step
  * @throws GazewayError `conflict`, or as {@link readExistingStore}
  */
 export async function requireUpToDate(url: string, migrations?: Migrations): Promise<void> {
-  const opened = await open(url)
-  if (opened === null) return
-  const { engine, db, name } = opened
-  try {
-    const steps = await stepsBehind(db, engine, name, migrations)
-    if (steps > 0)
-      throw new GazewayError(
-        'conflict',
-        `The store ${name} was written by an earlier Gazeway and is ${steps} ${steps === 1 ? 'migration' : 'migrations'} behind. This command does not migrate it: ` +
-          'use the version that wrote it, or start this version on it first. Earlier versions refuse the migrated store.',
-      )
-  } finally {
-    await db.destroy()
-  }
+  const { name, steps } = (await migrationsBehind(url, migrations)) ?? { name: '', steps: 0 }
+  if (steps === 0) return
+  throw new GazewayError(
+    'conflict',
+    `The store ${name} was written by an earlier Gazeway and is ${steps} ${steps === 1 ? 'migration' : 'migrations'} behind. This command does not migrate it: ` +
+      'use the version that wrote it, or migrate it first with gazeway store migrate. Earlier versions refuse the migrated store.',
+  )
 }
 
 async function open(url: string): Promise<Opened | null> {

@@ -14,8 +14,11 @@ import {
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
 import { until } from '../doubles/until.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { restore } from '../store/dump.ts'
+import { dumpFile } from '../store/landed.ts'
 import { connect, newPlace, type Place, run, type ToolReply } from './server.ts'
 
 const ASK = { messages: [{ role: 'user', content: 'Hello.' }] }
@@ -74,6 +77,18 @@ describe('the data folder', () => {
     await until(async () => (await kept()) === 0, { seconds: 30 })
     await server.client.close()
     assert.equal(server.stderr(), '')
+  })
+
+  it('is migrated by a command of its own, before anything starts on it', async () => {
+    const place = newPlace({ withoutStore: true })
+    mkdirSync(place.data, { mode: 0o700 })
+    const file = join(place.data, 'gazeway.db')
+    await restore(`sqlite:${file}`, readFileSync(dumpFile('036_retention', 'sqlite'), 'utf8'))
+    const behind = Object.keys(MIGRATIONS).length - Object.keys(MIGRATIONS).indexOf('036_retention') - 1
+    for (const done of [`Migrations made: ${behind}.`, 'It has the tables of this version.']) {
+      const { code, stdout, stderr } = await run(place, ['store', 'migrate'])
+      assert.deepEqual([code, stdout, stderr], [0, `sqlite:${file}: ${done}\n`, ''])
+    }
   })
 
   it('is not made by a server that is only asked what it can do', async () => {
