@@ -19,6 +19,12 @@ export function serverDescription(found: string): string {
   return json(description)
 }
 
+/** `deploy/helm/gazeway/Chart.yaml`: the chart has the version of the package, which is that of its image. */
+export function helmChart(found: string): string {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  return found.replace(/^(version|appVersion): .*$/gm, (_, name) => `${name}: ${version}`)
+}
+
 /** `mcp.example.json`: an entry that hands on the provider and whichever key is exported. */
 export function entryExample(): string {
   const env = Object.fromEntries(['GAZEWAY_UPSTREAM', ...KEY_VARIABLES].map((name) => [name, `\${${name}:-}`]))

@@ -12,6 +12,10 @@ const NAMED: Record<string, () => string[]> = {
     const { version, packages } = readJson('server.json')
     return [version, ...packages.map((one: { version: string }) => one.version)]
   },
+  'deploy/helm/gazeway/Chart.yaml': () =>
+    [...readFileSync('deploy/helm/gazeway/Chart.yaml', 'utf8').matchAll(/^(?:version|appVersion): (.*)$/gm)].map(
+      ([, version]) => version ?? '',
+    ),
   'plugin/plugin.json': () => [readJson('plugin/plugin.json').version],
   'plugin/.claude-plugin/plugin.json': () => [readJson('plugin/.claude-plugin/plugin.json').version],
 }
