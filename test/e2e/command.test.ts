@@ -26,7 +26,7 @@ describe('the command line', () => {
     ],
     [['key', 'revoke', 'key_1', 'key_2'], {}, /too many arguments for revoke; must be <key>, /],
     [['key', 'revoke'], {}, /'key': key id or name, from `gazeway key list`\.$/m],
-    [['store'], {}, /^gazeway: store needs a command; must be one of copy, backup, restore\.$/m],
+    [['store'], {}, /^gazeway: store needs a command; must be one of copy, backup, restore, archive, migrate\.$/m],
     [
       ['key'],
       {},

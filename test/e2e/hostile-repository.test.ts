@@ -102,7 +102,7 @@ onDouble('Claude Code in a hostile repository', (gateway, upstream) => {
     const calls: [name: string, input: object][] = [
       [tool, { root: place.project }],
       ['Write', { file_path: join(place.home, 'notes.txt'), content: 'x' }],
-      ['Bash', { command: `echo pushed > '${join(place.home, 'pushed')}' # git push`, description: 'Push' }],
+      ['Bash', { command: `echo pushed > '${join(place.home, 'pushed')}' && git push`, description: 'Push' }],
     ]
     let asked = 0
     upstream().on('/chat/completions', (response, request) => {

@@ -210,9 +210,18 @@ for (const engine of ['SQLite', POSTGRES])
           return performance.now() - from > leaseMs
         })
         ending.kill(signal)
-        await until(async () => (await living.ask({ do: 'begin', limits: key })).began.length === 1)
-        ending.kill('SIGKILL')
-        running.delete(ending)
+        // Stopped in the middle of a write, it keeps the store locked: it goes on for a moment, until it is stopped elsewhere.
+        const elsewhere = setInterval(() => {
+          ending.kill('SIGCONT')
+          setTimeout(() => ending.kill(signal), 20)
+        }, 4 * leaseMs)
+        try {
+          await until(async () => (await living.ask({ do: 'begin', limits: key })).began.length === 1, { seconds: 30 })
+        } finally {
+          clearInterval(elsewhere)
+          ending.kill('SIGKILL')
+          running.delete(ending)
+        }
         await living.stop()
       }
       await Promise.all([endBy('SIGKILL'), endBy('SIGSTOP')])
