@@ -119,8 +119,9 @@ function toTurns(messages: readonly Fields[], note: Note): Fields[] {
     const blocks = withMark(toBlocks(message, path), mark) as Fields[]
     const last = turns.at(-1)
     if (blocks.length === 0) continue
-    if (last?.role === role) last.content.push(...blocks)
-    else turns.push({ role, content: blocks })
+    if (last?.role !== role) turns.push({ role, content: blocks })
+    // One by one: a hostile message has more blocks than a call takes arguments.
+    else for (const block of blocks) last.content.push(block)
   }
   return turns.map(({ role, content }) => ({ role, content: compact(resultsFirst(content)) }))
 }

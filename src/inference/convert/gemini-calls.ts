@@ -1,12 +1,10 @@
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 
-/** A call of an earlier answer that waits for its result. */
-interface OpenCall {
+/** A call of an earlier answer. */
+interface EarlierCall {
   id: string
-  name: string
-  /** True when its client has sent the id. */
-  isNamed: boolean
+  isAnswered: boolean
 }
 
 /** Pairs calls of functions with their results. Gemini's clients may send both without ids. */
@@ -19,7 +17,10 @@ export interface CallPairs {
 
 /** Creates the pairs of one conversation. */
 export function createCallPairs(): CallPairs {
-  let open: OpenCall[] = []
+  const byId = createQueues()
+  /** All calls, and those without an id of their client; those of each name, and those of any. */
+  const all = { byName: createQueues(), any: createQueues() }
+  const unnamed = { byName: createQueues(), any: createQueues() }
 
   const idOf = (value: unknown): string | null => {
     const { id } = fieldsOrNone(value)
@@ -30,15 +31,45 @@ export function createCallPairs(): CallPairs {
     open(call, place) {
       const own = idOf(call)
       const id = own ?? `call_${place}`
-      open.push({ id, name: String(call.name), isNamed: own !== null })
+      const opened = { id, isAnswered: false }
+      byId.add(id, opened)
+      for (const { byName, any } of own === null ? [all, unnamed] : [all]) {
+        byName.add(String(call.name), opened)
+        any.add('', opened)
+      }
       return id
     },
     close(result, place) {
       const own = idOf(result)
-      const unnamed = own === null ? open : open.filter(({ isNamed }) => !isNamed)
-      const found = open.find(({ id }) => id === own) ?? unnamed.find(({ name }) => name === result.name) ?? unnamed[0]
-      open = open.filter((call) => call !== found)
+      const { byName, any } = own === null ? all : unnamed
+      const found = (own === null ? null : byId.first(own)) ?? byName.first(result.name) ?? any.first('')
+      if (found !== null) found.isAnswered = true
       return found?.id ?? own ?? `call_${place}`
+    },
+  }
+}
+
+/** Calls in their order, by a key. */
+interface Queues {
+  add(key: unknown, call: EarlierCall): void
+  /** The first one that has no result yet. */
+  first(key: unknown): EarlierCall | null
+}
+
+/** Creates empty queues. What has a result is passed once: a hostile conversation has half a million calls. */
+function createQueues(): Queues {
+  const queues = new Map<unknown, { calls: EarlierCall[]; at: number }>()
+  return {
+    add(key, call) {
+      const queue = queues.get(key)
+      if (queue === undefined) queues.set(key, { calls: [call], at: 0 })
+      else queue.calls.push(call)
+    },
+    first(key) {
+      const queue = queues.get(key)
+      if (queue === undefined) return null
+      while (queue.calls[queue.at]?.isAnswered === true) queue.at++
+      return queue.calls[queue.at] ?? null
     },
   }
 }

@@ -42,7 +42,8 @@ export function chatTools({ tools: given, toolConfig }: Fields, note: Note): Fie
   const { mode, allowed } = callingOf(config)
   if (offered.length === 0) return {}
   const isChosen = allowed.length > 0 && (mode === 'ANY' || mode === 'VALIDATED')
-  const tools = isChosen ? offered.filter(({ name }) => allowed.includes(name)) : offered
+  const chosen = new Set<unknown>(allowed)
+  const tools = isChosen ? offered.filter(({ name }) => chosen.has(name)) : offered
   if (tools.length < offered.length) note('tools', 'rewritten')
   if (mode === 'VALIDATED') note('toolConfig.functionCallingConfig.mode', 'rewritten')
   return { tools: tools.map(({ tool }) => tool), tool_choice: choiceOf(mode, tools) }

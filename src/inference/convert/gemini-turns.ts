@@ -151,7 +151,8 @@ function toUser(given: Fields[], turn: number, pairs: CallPairs, terms: TurnTerm
     const text = resultText(result.response, `${at}.response`, media.length > 0)
     results.push({ role: 'tool', tool_call_id: pairs.close(result, `${turn}_${index}`), content: text })
     // Results contain only text in chat completions.
-    attached.push(...media)
+    // One by one: a hostile result has more parts than a call takes arguments.
+    for (const part of media) attached.push(part)
   }
   const parts = [...attached, ...own]
   return parts.length === 0 ? results : [...results, { role: 'user', content: compact(parts) }]

@@ -200,7 +200,7 @@ function toUser(content: unknown, path: string, takesUrls: boolean): ChatMessage
   for (const [index, block] of blocksOf(content, path).entries()) {
     const at = `${path}.${index}`
     if (block.type !== 'tool_result') {
-      own.push(...toPart(block, at, takesUrls))
+      for (const part of toPart(block, at, takesUrls)) own.push(part)
       continue
     }
     const parts = toParts(block.content, `${at}.content`, takesUrls)
@@ -210,7 +210,8 @@ function toUser(content: unknown, path: string, takesUrls: boolean): ChatMessage
     const tool_call_id = read.text(block.tool_use_id, `${at}.tool_use_id`)
     results.push({ role: 'tool', tool_call_id, content: resultText(text, { isError, hasMedia: media.length > 0 }) })
     // Tool results contain only text in chat completions.
-    attached.push(...media)
+    // One by one: a hostile result has more parts than a call takes arguments.
+    for (const part of media) attached.push(part)
   }
   const parts = [...attached, ...own]
   return parts.length === 0 ? results : [...results, { role: 'user', content: compact(parts) }]

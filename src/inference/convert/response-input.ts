@@ -56,7 +56,8 @@ export function toMessages(
  */
 function withResults(items: Fields[]): Fields[] {
   const results = new Map<unknown, Fields[]>()
-  for (const item of items.filter(isResult)) {
+  // The first at the end: to take it there costs no other a move.
+  for (const item of items.filter(isResult).reverse()) {
     const others = results.get(item.call_id)
     if (others) others.push(item)
     else results.set(item.call_id, [item])
@@ -64,7 +65,7 @@ function withResults(items: Fields[]): Fields[] {
   const ordered: Fields[] = []
   let open: unknown[] = []
   const answer = (callId: unknown) => {
-    const result = results.get(callId)?.shift()
+    const result = results.get(callId)?.pop()
     if (result) ordered.push(result)
   }
   for (const item of items) {
@@ -74,7 +75,7 @@ function withResults(items: Fields[]): Fields[] {
       open = []
     }
     if (!isResult(item)) ordered.push(item)
-    else if (results.get(item.call_id)?.[0] === item) answer(item.call_id)
+    else if (results.get(item.call_id)?.at(-1) === item) answer(item.call_id)
   }
   return ordered
 }
@@ -171,7 +172,9 @@ function createThread(takesUrls: boolean) {
   function claimReasoning(): void {
     const last = messages.at(-1)
     if (last?.role !== 'assistant' || pending.length === 0) return
-    states.set(last, [...(states.get(last) ?? []), ...pending])
+    const own = states.get(last)
+    if (own === undefined) states.set(last, pending)
+    else for (const state of pending) own.push(state)
     pending = []
   }
 
@@ -196,8 +199,10 @@ function createThread(takesUrls: boolean) {
   function call(id: string, name: string, args: string): void {
     const made: ToolCall = { id, type: 'function', function: { name, arguments: args } }
     const last = messages.at(-1)
-    if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), made]
-    else add({ role: 'assistant', content: null, tool_calls: [made] })
+    if (last?.role === 'assistant') {
+      last.tool_calls ??= []
+      last.tool_calls.push(made)
+    } else add({ role: 'assistant', content: null, tool_calls: [made] })
     claimReasoning()
   }
 
@@ -206,7 +211,8 @@ function createThread(takesUrls: boolean) {
     const text = Array.isArray(output) ? joinedText(parts) : textOrJson(output)
     claimReasoning()
     messages.push({ role: 'tool', tool_call_id, content: text })
-    attachments.push(...parts.filter((part) => part.type !== 'text'))
+    // One by one: a hostile result has more parts than a call takes arguments.
+    for (const part of parts) if (part.type !== 'text') attachments.push(part)
   }
 
   function close(): Message[] {

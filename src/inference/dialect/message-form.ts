@@ -64,12 +64,14 @@ const knownFields: Mend = {
   isRefused: ({ message }) => UNKNOWN_FIELD.test(message),
   fields: ({ messages }, note) =>
     changed(messages, (message, path) => {
-      const odd = Object.keys(message).filter(
-        (name) => !KNOWN.has(name) && !(SAYING.has(name) && (message[name] ?? null) !== null),
+      const odd = new Set(
+        Object.keys(message).filter(
+          (name) => !KNOWN.has(name) && !(SAYING.has(name) && (message[name] ?? null) !== null),
+        ),
       )
-      if (odd.length === 0) return message
+      if (odd.size === 0) return message
       for (const name of odd) note(`${path}.${name}`, 'dropped')
-      return Object.fromEntries(Object.entries(message).filter(([name]) => !odd.includes(name)))
+      return Object.fromEntries(Object.entries(message).filter(([name]) => !odd.has(name)))
     }),
 }
 

@@ -40,14 +40,22 @@ const chatPairs: Mend = {
 
 /** Pairs the messages of a chat, one by one: returns those that stand in the place of each. */
 function createPairing(all: readonly Fields[], note: Note): (message: Fields, index: number) => Fields[] {
+  /** Places of the results of each id that are not passed yet, the first at the end. */
   const results = new Map<unknown, number[]>()
-  for (const [index, { role, tool_call_id }] of all.entries())
-    if (role === 'tool') results.set(tool_call_id, [...(results.get(tool_call_id) ?? []), index])
+  for (const [index, { role, tool_call_id: id }] of [...all.entries()].reverse()) {
+    if (role !== 'tool') continue
+    const places = results.get(id)
+    if (places === undefined) results.set(id, [index])
+    else places.push(index)
+  }
   const taken = new Set<number>()
   const answered = new Set<unknown>()
 
+  /** @param after place of the call; never before that of the last one */
   function resultOf(id: unknown, after: number): number | undefined {
-    const found = (results.get(id) ?? []).find((at) => at > after && !taken.has(at))
+    const places = results.get(id) ?? []
+    while ((places.at(-1) ?? Infinity) <= after) places.pop()
+    const found = places.pop()
     if (found !== undefined) taken.add(found)
     return found
   }
@@ -61,7 +69,8 @@ function createPairing(all: readonly Fields[], note: Note): (message: Fields, in
     }
     const calls = callsOf(message)
     if (calls.length === 0) return [message]
-    const once = calls.filter(({ id }, at) => calls.findIndex((other) => other.id === id) === at)
+    const ids = new Set<unknown>()
+    const once = calls.filter(({ id }) => ids.size < ids.add(id).size)
     if (once.length < calls.length) note(`messages.${index}.tool_calls`, 'dropped')
     const after = once.map(({ id }, at) => {
       answered.add(id)
@@ -88,8 +97,8 @@ const messagesPairs: Mend = {
       const blocks = objectsOrNone(message.content)
       const isAnswer = message.role === 'user'
       const own = isAnswer ? blocks.filter(({ type }) => type === 'tool_result') : []
-      const isPaired =
-        own.length === open.length && open.every((id) => own.some(({ tool_use_id }) => tool_use_id === id))
+      const answered = new Set(own.map(({ tool_use_id }) => tool_use_id))
+      const isPaired = own.length === open.length && open.every((id) => answered.has(id))
       if (isPaired) rest.push(message)
       else if (isAnswer) rest.push({ ...message, content: pairedBlocks(message.content, open, index, note) })
       else {
@@ -110,15 +119,19 @@ const noResult = (tool_use_id: unknown): Fields => ({ type: 'tool_result', tool_
 
 function pairedBlocks(content: unknown, open: readonly unknown[], index: number, note: Note): Fields[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOrNone(content)
+  const called = new Set(open)
+  /** The first result of each id. */
+  const found = new Map<unknown, Fields>()
+  for (const block of blocks)
+    if (block.type === 'tool_result' && !found.has(block.tool_use_id)) found.set(block.tool_use_id, block)
   const results = open.map((id) => {
-    const found = blocks.find(({ type, tool_use_id }) => type === 'tool_result' && tool_use_id === id)
-    if (found === undefined) note(`messages.${index}.content`, 'added')
-    return found ?? noResult(id)
+    if (!found.has(id)) note(`messages.${index}.content`, 'added')
+    return found.get(id) ?? noResult(id)
   })
   const others = blocks.flatMap((block, at) => {
     if (block.type !== 'tool_result') return [block]
-    if (results.includes(block)) return []
-    const isDouble = open.includes(block.tool_use_id)
+    const isDouble = called.has(block.tool_use_id)
+    if (isDouble && found.get(block.tool_use_id) === block) return []
     note(`messages.${index}.content.${at}`, isDouble ? 'dropped' : 'rewritten')
     return isDouble ? [] : [{ type: 'text', text: `${ORPHAN}${contentText(block.content)}` }]
   })

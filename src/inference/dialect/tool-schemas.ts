@@ -1,5 +1,5 @@
 import { isObject } from '../../text/json.ts'
-import { objectsOrNone } from '../../text/lenient-reader.ts'
+import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { API_NAMES, type Api, type Mend } from './mend.ts'
 import { wording } from './wording.ts'
@@ -73,10 +73,13 @@ function flattened(schema: Fields): Fields {
   const { [kind]: list, ...rest } = schema
   const all = objectsOrNone(list)
   const lists = all.map(({ required }) => (Array.isArray(required) ? required : []))
+  const sets = lists.map((list) => new Set(list))
   const common =
-    kind === 'allOf' ? lists.flat() : (lists[0] ?? []).filter((one) => lists.every((other) => other.includes(one)))
+    kind === 'allOf' ? lists.flat() : (lists[0] ?? []).filter((one) => sets.every((other) => other.has(one)))
   const own = Array.isArray(rest.required) ? rest.required : []
-  const properties = Object.assign({}, ...all.map((one) => one.properties), rest.properties)
+  const properties = Object.fromEntries(
+    [...all.map((one) => one.properties), rest.properties].flatMap((one) => Object.entries(fieldsOrNone(one))),
+  )
   const required = [...new Set([...own, ...common])]
   return flattened({ ...rest, type: 'object', properties, ...(required.length > 0 && { required }) })
 }

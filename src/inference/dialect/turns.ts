@@ -47,17 +47,17 @@ const alternateTurns: Mend = {
   isRefused: ({ message }) => ALTERNATE.test(message),
   fields({ messages }, note) {
     const all = objectsOrNone(messages)
-    const joined: Fields[] = []
+    const turns: Fields[][] = []
     for (const [index, message] of all.entries()) {
-      const last = joined.at(-1)
-      if (last === undefined || !isJoinable(last, message)) {
-        joined.push(message)
-        continue
+      const turn = turns.at(-1) ?? []
+      const last = turn.at(-1)
+      if (last === undefined || !isJoinable(last, message)) turns.push([message])
+      else {
+        note(`messages.${index}`, 'moved')
+        turn.push(message)
       }
-      note(`messages.${index}`, 'moved')
-      joined[joined.length - 1] = { ...last, ...message, content: joinedContent(last.content, message.content) }
     }
-    return joined.length === all.length ? {} : { messages: joined }
+    return turns.length === all.length ? {} : { messages: turns.map(joined) }
   },
 }
 
@@ -65,9 +65,17 @@ const alternateTurns: Mend = {
 const isJoinable = (one: Fields, next: Fields): boolean =>
   one.role === next.role && (next.role === 'user' || (isAnswer(next) && one.tool_calls === undefined))
 
-function joinedContent(one: unknown, next: unknown): unknown {
-  if (typeof one === 'string' && typeof next === 'string') return `${one}\n\n${next}`
-  const parts = [...partsOf(one), ...partsOf(next)]
+/** The messages of a turn as one: all at once, since a hostile request has a million of them. */
+function joined(turn: readonly Fields[]): Fields {
+  const [first = {}, ...others] = turn
+  if (others.length === 0) return first
+  return { ...Object.fromEntries(turn.flatMap((message) => Object.entries(message))), content: joinedContent(turn) }
+}
+
+function joinedContent(turn: readonly Fields[]): unknown {
+  const contents = turn.map(({ content }) => content)
+  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n')
+  const parts = contents.flatMap(partsOf)
   return parts.length === 0 ? null : parts
 }
 
