@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { dot } from 'node:test/reporters'
 import slowest from './slowest.ts'
@@ -11,4 +12,8 @@ events.on('test:fail', () => {
 })
 // A reader of each reporter listens for several events.
 events.setMaxListeners(0)
-for (const reporter of [dot, unended, slowest]) events.compose(reporter).pipe(process.stdout)
+const reports = [dot, unended, slowest].map((reporter) => events.compose(reporter))
+for (const report of reports) report.pipe(process.stdout)
+await Promise.all(reports.map((report) => finished(report)))
+// A program that a test has left behind keeps the pipes of its file open, and this process with them.
+process.stdout.write('', () => process.exit())
