@@ -259,6 +259,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'checkout.ts',
     'checks.ts',
     'file-kind.ts',
+    'gestures.ts',
     'git-aliases.ts',
     'held-command.ts',
     'line-numbers.ts',

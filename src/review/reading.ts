@@ -1,5 +1,8 @@
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
+import { firstScanOf } from './first-scan.ts'
+import { countGesture, type Gesture, type GestureCounts } from './gestures.ts'
 import { lineNumbersOf } from './line-numbers.ts'
+import { paceOf } from './pace.ts'
 import type { Part } from './part.ts'
 import type { PartReading } from './review-record.ts'
 
@@ -27,11 +30,29 @@ export interface Sighting {
   received: number
 }
 
-/** Reading of a change. */
+/** Parts that a page shows: those of the change, and a hunk that is none of it. */
+interface Shown {
+  parts: readonly Part[]
+  canary: Part | null
+}
+
+/** Records and acts of a reading. */
+export interface ReadingEvidence {
+  /** In the order in which they were received. */
+  sightings: readonly Sighting[]
+  gestures: readonly Gesture[]
+  /** Digests of items that the reviewer acknowledged. */
+  acknowledged: ReadonlySet<string>
+}
+
+/** Reading of a change. The canary is in no sum. */
 export interface Reading {
   parts: PartReading[]
+  canary: PartReading | null
   /** Time in which lines were in view, never more than the gateway's own clock saw pass, in ms. */
   active_ms: number
+  ms_per_line: number | null
+  first_scan_ms: number | null
 }
 
 /** A row of a hunk, and its time. */
@@ -42,6 +63,8 @@ interface Line {
   hunk: Tracked
   budget: number
   exposure: number
+  /** Active time after which it had been in view for 250 ms. */
+  scannedAt: number | null
 }
 
 interface Tracked {
@@ -49,6 +72,7 @@ interface Tracked {
   lines: Line[]
   first: number | null
   visits: number
+  gestures: GestureCounts
 }
 
 /**
@@ -60,17 +84,14 @@ interface Tracked {
  * seen: a changed line with Σ over moments in view (ms / lines in view) ≥ 250 ms
  * ```
  *
- * @param sightings in the order in which they were received
- * @param acknowledged digests of items that the reviewer acknowledged
  * @param started time at which the review began at the gateway, in ms
  */
 export async function readingOf(
-  parts: readonly Part[],
-  sightings: readonly Sighting[],
-  acknowledged: ReadonlySet<string>,
+  { parts, canary }: Shown,
+  { sightings, gestures, acknowledged }: ReadingEvidence,
   started: number,
 ): Promise<Reading> {
-  const tracked = parts.map(track)
+  const tracked = [...parts, ...(canary === null ? [] : [canary])].map(track)
   const byPath = groupedBy(
     tracked.flatMap(({ lines }) => lines),
     ({ hunk }) => hunk.part.path,
@@ -92,17 +113,29 @@ export async function readingOf(
       active += ms * share
     }
   }
-  return { parts: tracked.map((one) => readingOfPart(one, acknowledged)), active_ms: Math.round(active) }
+  await countGestures(tracked, byPath, gestures)
+  const own = tracked.slice(0, parts.length)
+  const [ofCanary = null] = tracked.slice(parts.length).map((one) => readingOfPart(one, acknowledged))
+  const changed = own.flatMap(({ lines }) => lines.filter(({ isChanged }) => isChanged))
+  const lines = parts.reduce((sum, part) => sum + part.lines, 0)
+  return {
+    parts: own.map((one) => readingOfPart(one, acknowledged)),
+    canary: ofCanary,
+    active_ms: Math.round(active),
+    ms_per_line: paceOf(active, lines),
+    first_scan_ms: firstScanOf(changed.map(({ scannedAt }) => scannedAt)),
+  }
 }
 
 /** Prepares the rows of a hunk. */
 function track(part: Part): Tracked {
-  const hunk: Tracked = { part, lines: [], first: null, visits: 0 }
+  const gestures = { pointer_ms: 0, selections: 0, comments: 0 }
+  const hunk: Tracked = { part, lines: [], first: null, visits: 0, gestures }
   if (part.kind !== 'hunk') return hunk
   const { rows } = part
   hunk.lines = lineNumbersOf(rows).map((place, index) => {
     const isChanged = rows[index]?.kind !== ' '
-    return { place, isChanged, hunk, budget: 0, exposure: 0 }
+    return { place, isChanged, hunk, budget: 0, exposure: 0, scannedAt: null }
   })
   return hunk
 }
@@ -164,7 +197,9 @@ function credit(
   const inView = new Set<Tracked>()
   for (const line of seen) {
     line.budget += each
+    const [exposed, needed] = [line.exposure, SEEN_MS - line.exposure]
     line.exposure += ms
+    if (exposed < SEEN_MS && ms >= needed) line.scannedAt = before.active + needed
     inView.add(line.hunk)
   }
   for (const hunk of inView) {
@@ -172,6 +207,27 @@ function credit(
     if (!before.inView.has(hunk)) hunk.visits++
   }
   return inView
+}
+
+/** Counts acts on the parts whose lines they name. One that names no lines is on all of its file. */
+async function countGestures(
+  tracked: readonly Tracked[],
+  byPath: ReadonlyMap<string, readonly Line[]>,
+  gestures: readonly Gesture[],
+): Promise<void> {
+  if (gestures.length === 0) return
+  const partsByPath = groupedBy(tracked, ({ part }) => part.path)
+  for (const gesture of gestures) {
+    await yieldToEventLoop()
+    const { path, lines } = gesture
+    const touched =
+      lines === null
+        ? (partsByPath.get(path) ?? [])
+        : new Set(
+            lines[1] - lines[0] < MOST_LINES ? linesIn(byPath.get(path) ?? [], ...lines).map(({ hunk }) => hunk) : [],
+          )
+    for (const part of touched) countGesture(part.gestures, gesture)
+  }
 }
 
 /** Counts the lines that sightings name. One that a page and a webcam both name counts once. */
@@ -201,12 +257,13 @@ function linesIn(lines: readonly Line[], from: number, to: number): Line[] {
   return lines.slice(low, end)
 }
 
-function readingOfPart({ part, lines, first, visits }: Tracked, acknowledged: ReadonlySet<string>): PartReading {
+function readingOfPart(tracked: Tracked, acknowledged: ReadonlySet<string>): PartReading {
+  const { part, lines, first, visits, gestures } = tracked
   const { digest, path } = part
   if (part.kind !== 'hunk') {
     const seen = acknowledged.has(digest) ? 1 : 0
     const unseen = { exposed: seen, first_ms: null, visits: 0, glanced: [], unread: [] }
-    return { digest, path, lines: 1, seen, seen_ms: 0, ...unseen }
+    return { digest, path, lines: 1, seen, seen_ms: 0, ...unseen, ...gestures }
   }
   const changed = lines.filter(({ isChanged }) => isChanged)
   return {
@@ -218,6 +275,7 @@ function readingOfPart({ part, lines, first, visits }: Tracked, acknowledged: Re
     exposed: changed.filter(({ exposure }) => exposure >= SEEN_MS).length,
     first_ms: first,
     visits,
+    ...gestures,
     glanced: runsOf(lines, ({ budget }) => budget > 0 && budget < SEEN_MS),
     unread: runsOf(lines, ({ budget }) => budget === 0),
   }

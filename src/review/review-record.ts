@@ -47,6 +47,9 @@ export const PartReading = PartCoverage.extend({
   exposed: z.int().describe('changed lines that were in view for 250 ms, whatever else was in view'),
   first_ms: z.number().nullable().describe('active time before it came into view; null when it never did'),
   visits: z.int().describe('times that it came into view'),
+  pointer_ms: z.number().describe('time that a pointer rested on its lines; earns nothing'),
+  selections: z.int().describe('times that lines of it were selected; earn nothing'),
+  comments: z.int().describe('comments on it while it was read; earn nothing'),
   glanced: Rows.describe('runs of changed rows that had some visible time, and not enough'),
   unread: Rows.describe('runs of changed rows that had none'),
 })
@@ -57,10 +60,21 @@ export const ReviewWithParts = ReviewRecord.extend({
   parts: z.array(Part),
   reading: z.object({
     active_ms: z.number(),
+    ms_per_line: z.number().nullable().describe('active time for each changed line; null for no lines'),
+    first_scan_ms: z
+      .number()
+      .nullable()
+      .describe(
+        'active time after which 80 % of the changed lines had been in view for 250 ms; null while they have not',
+      ),
     level: Level.describe('level that a decision would have now'),
     parts: z.array(PartReading),
     canary: PartReading.nullable().describe('reading of the canary, which is in no sum and no receipt; null for none'),
   }),
+  usual_ms_per_line: z
+    .number()
+    .nullable()
+    .describe('median of ms_per_line in the last 20 other reviews that its key decided; null below three'),
 })
 export type ReviewWithParts = z.infer<typeof ReviewWithParts>
 

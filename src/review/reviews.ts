@@ -12,6 +12,8 @@ import { widthOf } from '../store/width.ts'
 import { newId } from '../text/ids.ts'
 import { makeChecks, missedCanary, passedChecks } from './checks.ts'
 import { fileKindOf } from './file-kind.ts'
+import { gestureOf } from './gestures.ts'
+import { usualPace } from './pace.ts'
 import { requireTrue } from './part.ts'
 import { readingOf, type Sighting } from './reading.ts'
 import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
@@ -102,20 +104,22 @@ export function createReviews(deps: {
     const records = arrived.slice(0, mostRecords)
     const counted = arrived.length > mostRecords ? mostRecords : null
     const { parts } = changeOf(row)
-    const shown = [...parts, ...checksOf(row).flatMap((check) => (check.kind === 'canary' ? [check.hunk] : []))]
+    const [canary = null] = checksOf(row).flatMap((check) => (check.kind === 'canary' ? [check.hunk] : []))
     const started = Date.parse(row.created_at)
-    const reading = await readingOf(shown, sightingsIn(records), new Set(acknowledged), started)
-    const [own, canary = null] = [reading.parts.slice(0, parts.length), reading.parts[parts.length]]
-    const about = recordsOfReview(records, parts, started)
+    const gestures = records.flatMap(({ tensor }) => gestureOf(tensor) ?? [])
+    const attention = gestures.length === 0 ? records : records.filter(({ tensor }) => gestureOf(tensor) === null)
+    const evidence = { sightings: sightingsIn(attention), gestures, acknowledged: new Set(acknowledged) }
+    const reading = await readingOf({ parts, canary }, evidence, started)
+    const about = recordsOfReview(attention, parts, started)
     const { assessment = null, sketch = null } = (await gaze.assess(row, about)) ?? {}
-    const hunks = own.filter((_, at) => parts[at]?.kind === 'hunk')
+    const hunks = reading.parts.filter((_, at) => parts[at]?.kind === 'hunk')
     const isUnread = hunks.length > 0 && hunks.every(({ seen }) => seen === 0)
     const level = levelOf({ activeMs: reading.active_ms, isUnread }, assessment)
     return {
-      reading: { ...reading, parts: own, canary, level },
+      reading: { ...reading, level },
       assessment,
       sketch,
-      elsewhere: records.length - about.length,
+      elsewhere: attention.length - about.length,
       chainHead: (await gaze.session(row.session_id))?.attestation?.chain_head ?? null,
       counted,
     }
@@ -183,7 +187,8 @@ export function createReviews(deps: {
     async get(id, callerId) {
       const row = await find(id, callerId)
       const { reading } = await readingSoFar(row)
-      return { ...recordOf(row), parts: changeOf(row).parts, reading }
+      const usual_ms_per_line = await usualPace(store, row)
+      return { ...recordOf(row), parts: changeOf(row).parts, reading, usual_ms_per_line }
     },
 
     list: (page, callerId) => listReviews(store, page, callerId),

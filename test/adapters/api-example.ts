@@ -20,6 +20,7 @@ const MEASURED: Readonly<Record<string, number>> = {
   duration_seconds: 75,
   seen_ms: 40,
   active_ms: 60,
+  ms_per_line: 30,
   freshness: 0.97,
 }
 /** Times in seconds since 1970, from 2023 to 2033. */

@@ -84,6 +84,7 @@ describe('reviews over the platform', () => {
     const receipt = await reply<Receipt>(200, 'POST', `/api/reviews/${review.id}/decision`, decision)
     const opened = openReceipt(receipt, 'receipt')
     assert.deepEqual([opened.review.level, opened.review.coverage.lines], ['seen', 4])
+    assert.ok(reading.ms_per_line !== null && reading.ms_per_line <= 1000 / 4)
 
     const ann = createPerson('ann@example.org')
     const envelope = await signed(opened.payload, ann.signer)

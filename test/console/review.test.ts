@@ -7,10 +7,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import type { GazeTensor } from '../../src/gaze/tensor.ts'
 import { CANARY_LINE } from '../../src/review/canary.ts'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
+import type { ReviewWithParts } from '../../src/review/review-record.ts'
 import { type GatewayKey, observerLine } from '../../src/signing/gateway-keys.ts'
 import { fileSigner } from '../../src/signing/signer.ts'
 import type { Task } from '../../src/tasks/task-record.ts'
@@ -53,6 +55,24 @@ async function startReview(t: TestContext, { project, env }: Place, args: string
   const ended = once(child, 'exit').then(async ([code]) => ({ code, printed: (await Promise.all(printed)).join('') }))
   return { url: await said(child.stdout, /http:\/\/localhost:\d+\/#\S+/), ended }
 }
+
+/** Reads which edge each standing of a line has: width, style, and the name of its colour. */
+const drawnEdges = (page: Page) =>
+  page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement('i'))
+    const names = new Map(
+      ['good', 'warn', 'bad'].map((name) => {
+        probe.style.color = `var(--${name})`
+        return [getComputedStyle(probe).color, name]
+      }),
+    )
+    probe.remove()
+    return [...document.querySelectorAll('.diff-line')].map((line) => {
+      const { borderLeftWidth, borderLeftStyle, borderLeftColor } = getComputedStyle(line)
+      const standing = ['read', 'glanced', 'unread'].find((name) => line.classList.contains(name))
+      return { standing, edge: `${borderLeftWidth} ${borderLeftStyle} ${names.get(borderLeftColor)}` }
+    })
+  })
 
 /** Decides by the keyboard. */
 async function decide(page: Page, answer: string): Promise<void> {
@@ -304,6 +324,119 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     )
     for (const { coverage, level } of [found, missed])
       assert.deepEqual([coverage.lines, coverage.seen, coverage.hunks.length, level], [1, 1, 1, 'seen'])
+  })
+
+  it('draws on the edge of each line whether it was read, and asks for changes or comments alone', async (t) => {
+    const { place } = createReviewed(t, { 'long.txt': numbered(200) })
+    const out = join(place.home, 'receipt.json')
+    const edges = new Map<string | undefined, Set<string>>()
+    for (const [answer, decision] of [
+      ['Request changes', 'request_changes'],
+      ['Comment only', 'comment'],
+    ] as const) {
+      const { url, ended } = await startReview(t, place, ['--reviewer', 'ann@example.org', '--out', out])
+      const { page, faults } = await openTab(t)
+      await page.setViewportSize({ width: 1000, height: 300 })
+      await page.goto(url)
+      await page.getByText('line 1', { exact: true }).waitFor()
+      await until(
+        async () => {
+          for (const { standing, edge } of await drawnEdges(page))
+            edges.set(standing, (edges.get(standing) ?? new Set()).add(edge))
+          if (edges.size === 3) return true
+          if (edges.has('read')) await page.keyboard.press('n')
+          return false
+        },
+        { seconds: 60 },
+      )
+      await decide(page, answer)
+      assert.equal((await ended).code, 0)
+      const { review } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt')
+      assert.equal(review.decision, decision)
+      assert.deepEqual(faults, [])
+    }
+    assert.deepEqual(Object.fromEntries([...edges].map(([standing, of]) => [standing, [...of]])), {
+      unread: ['6px solid bad'],
+      glanced: ['6px double warn'],
+      read: ['6px solid good'],
+    })
+  })
+
+  it('sends where the pointer rests, what is selected and what is commented on, and the reading counts it', async (t) => {
+    const { place } = createReviewed(t, { 'a.txt': numbered(20) })
+    const { url } = await startReview(t, place, ['--reviewer', 'ann@example.org'])
+    const { page, faults } = await openTab(t, { withClock: true })
+    const acts: GazeTensor[] = []
+    let reading: ReviewWithParts['reading'] | undefined
+    page.on('request', (request) => {
+      if (request.url().endsWith('/evidence'))
+        acts.push(...request.postDataJSON().records.filter(({ env }: GazeTensor) => env.app !== undefined))
+    })
+    page.on('response', async (response) => {
+      if (response.url().endsWith('/evidence')) reading = await response.json()
+    })
+    await page.goto(url)
+    await page.getByText('line 20', { exact: true }).waitFor()
+    const placeOf = async (line: number) => {
+      const box = await page.getByText(`line ${line}`, { exact: true }).boundingBox()
+      assert.ok(box)
+      return [box.x + 10, box.y + box.height / 2] as const
+    }
+    await page.mouse.move(...(await placeOf(7)))
+    await page.clock.runFor(2000)
+    await page.mouse.dblclick(...(await placeOf(9)))
+    await page.clock.runFor(1000)
+    await page.keyboard.press('c')
+    await page.getByLabel('Comment').fill('Why?')
+    await page.keyboard.press('Control+Enter')
+    await until(async () => {
+      await page.clock.runFor(1000)
+      return (reading?.parts[0]?.comments ?? 0) > 0
+    })
+    const told = (app: string) => acts.filter(({ env }) => env.app === app)
+    const at = (line: number) => ({ path: 'a.txt', line_start: line, line_end: line })
+    const pointer = told('review:pointer').find(({ env }) => env.line_start === 7)
+    assert.deepEqual([pointer?.source, pointer?.env], ['pointer', { app: 'review:pointer', ...at(7) }])
+    assert.ok((pointer?.dwell_ms ?? 0) >= 1000)
+    assert.deepEqual(
+      ['review:selection', 'review:comment'].map((app) => told(app).map(({ source, env }) => [source, env])),
+      [[['manual', { app: 'review:selection', ...at(9) }]], [['manual', { app: 'review:comment', ...at(1) }]]],
+    )
+    const [part] = reading?.parts ?? []
+    assert.ok((part?.pointer_ms ?? 0) >= 1000)
+    assert.deepEqual([part?.selections, part?.comments], [1, 1])
+    assert.deepEqual(faults, [])
+  })
+
+  it('credits no more time than passed, where the page’s clocks are overridden', async (t) => {
+    const { place } = createReviewed(t, { 'a.txt': numbered(20) })
+    const out = join(place.home, 'receipt.json')
+    const since = Date.now()
+    const { url, ended } = await startReview(t, place, ['--reviewer', 'ann@example.org', '--out', out])
+    const { page, faults } = await openTab(t)
+    let claimed = 0
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/evidence')) return
+      for (const { dwell_ms } of request.postDataJSON().records) claimed += dwell_ms
+    })
+    await page.addInitScript(() => {
+      const now = performance.now.bind(performance)
+      Date.now = () => 0
+      performance.now = () => 2 * now()
+    })
+    await page.goto(url)
+    await until(() => claimed > Date.now() - since, { seconds: 60 })
+    await page.keyboard.press('d')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/Your pace: \d+\.\d s a changed line\./).waitFor()
+    await dialog.getByText(/First scan: 80 % of the lines had been in view after 0\.3 s/).waitFor()
+    await dialog.getByRole('button', { name: 'Go on reading' }).click()
+    await decide(page, 'Approve')
+    assert.equal((await ended).code, 0)
+    const { times } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt').review
+    assert.ok(times.active_ms > 0)
+    assert.ok(times.active_ms <= Date.parse(times.decided_at) - Date.parse(times.started_at), JSON.stringify(times))
+    assert.deepEqual(faults, [])
   })
 
   it('opens 50,000 lines, and credits next to none of them to a script that scrolls through', async (t) => {

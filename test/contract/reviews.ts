@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import type { GazeTensor } from '../../src/gaze/tensor.ts'
+import { appOf } from '../../src/review/gestures.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
 import { modeItem } from '../../src/review/items.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
@@ -192,6 +193,59 @@ export function reviewsContract(open: () => Promise<Store>): void {
         levels.push(openReceipt(await reviews.decide(id, decision(), ANN), 'receipt').review.level)
       }
       assert.deepEqual(levels, ['plausible', 'seen'])
+    })
+
+    it('counts acts on lines, which raise no level, however like a person’s they are', async () => {
+      const { id } = await reviews.create(change, ANN)
+      const person = gazeAt('src/a.ts', 31)
+      wait(60_000)
+      const acts = person.map((record) => ({
+        ...record,
+        source: 'pointer' as const,
+        env: { ...record.env, app: appOf('pointer') },
+      }))
+      const comment = {
+        ...view('src/a.ts', 1, 1, 0),
+        source: 'manual' as const,
+        env: { path: 'src/a.ts', app: appOf('comment') },
+      }
+      const { parts: read, active_ms, level } = await reviews.addEvidence(id, [...acts, comment], ANN)
+      const pointer = acts.reduce((sum, { dwell_ms }) => sum + dwell_ms, 0)
+      assert.ok(pointer > 5000)
+      assert.deepEqual(
+        read.map(({ seen_ms, pointer_ms, selections, comments }) => [seen_ms, pointer_ms, selections, comments]),
+        [
+          [0, pointer, 0, 1],
+          [0, 0, 0, 0],
+        ],
+      )
+      assert.deepEqual([active_ms, level], [0, 'none'])
+      wait(2000)
+      await reviews.addEvidence(id, [view('src/a.ts', 1, 4, 2000)], ANN)
+      const { review } = openReceipt(await reviews.decide(id, decision(), ANN), 'receipt')
+      assert.deepEqual([review.level, review.coverage.seen], ['seen', 4])
+      assert.doesNotMatch(review.evidence.reasons.join(), /about no line of the change/)
+    })
+
+    it('gives the median pace of the key’s other reviews, once there are three', async () => {
+      const readFor = async (ms: number, caller = ANN) => {
+        const { id } = await reviews.create(change, caller)
+        wait(ms)
+        if (ms > 0) await reviews.addEvidence(id, [view('src/a.ts', 1, 4, ms)], caller)
+        await reviews.decide(id, decision(), caller)
+        return id
+      }
+      const first = await readFor(600)
+      await readFor(60_000, 'key_bob')
+      await readFor(0)
+      await readFor(6000)
+      const { id } = await reviews.create(change, ANN)
+      assert.equal((await reviews.get(id)).usual_ms_per_line, null)
+      await readFor(1200)
+      wait(300)
+      const { ms_per_line } = await reviews.addEvidence(id, [view('src/a.ts', 1, 4, 300)], ANN)
+      assert.deepEqual([ms_per_line, (await reviews.get(id)).usual_ms_per_line], [50, 200])
+      assert.equal((await reviews.get(first)).usual_ms_per_line, null, 'itself is none of them')
     })
 
     it('takes no evidence of another key, by any way, and that key keeps nobody from it', async () => {

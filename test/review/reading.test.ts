@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Gesture } from '../../src/review/gestures.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
 import { modeItem } from '../../src/review/items.ts'
-import { type Reading, readingOf, type Sighting } from '../../src/review/reading.ts'
+import type { Part } from '../../src/review/part.ts'
+import { type Reading, type ReadingEvidence, readingOf, type Sighting } from '../../src/review/reading.ts'
 import { numbered } from './repository.ts'
 
 const START = Date.parse('2026-11-26T17:00:00.000Z')
@@ -12,8 +14,11 @@ function view(path: string, [line_start, line_end]: [number, number], after: num
   return { path, line_start, line_end, at: START + after, dwell_ms, received: START + after + dwell_ms }
 }
 
+const readParts = (parts: Part[], evidence: Partial<ReadingEvidence>, canary: Part | null = null): Promise<Reading> =>
+  readingOf({ parts, canary }, { sightings: [], gestures: [], acknowledged: new Set(), ...evidence }, START)
+
 const read = (content: string, sightings: Sighting[], old = ''): Promise<Reading> =>
-  readingOf(hunksOf('a.txt', old, content), sightings, new Set(), START)
+  readParts(hunksOf('a.txt', old, content), { sightings })
 
 const seenIn = ({ parts }: Reading): number => parts.reduce((sum, { seen }) => sum + seen, 0)
 
@@ -118,9 +123,61 @@ describe('how far a change was read', () => {
     assert.deepEqual([hunk?.seen, hunk?.glanced, hunk?.unread], [2, [[9, 10]], [[11, 11]]])
   })
 
+  it('counts pointers, selections and comments with the hunks that they name, and credits nothing for them', async () => {
+    const old = numbered(60)
+    const parts = hunksOf('a.txt', old, old.replace('line 5\n', 'five\n').replace('line 50\n', 'fifty\n'))
+    const on = (kind: Gesture['kind'], lines: Gesture['lines'], dwell_ms = 0, path = 'a.txt') => {
+      return { kind, lines, dwell_ms, path }
+    }
+    const gestures = [
+      on('pointer', [5, 5], 700),
+      on('pointer', [4, 4], 300),
+      on('pointer', [20, 20], 5000),
+      on('pointer', [5, 5], 5000, 'b.txt'),
+      on('selection', [4, 50]),
+      on('selection', [1, 10_000]),
+      on('comment', [50, 50]),
+      on('comment', null),
+    ]
+    const { parts: read, active_ms } = await readParts(parts, { gestures })
+    assert.deepEqual(
+      read.map(({ pointer_ms, selections, comments }) => [pointer_ms, selections, comments]),
+      [
+        [1000, 1, 1],
+        [0, 1, 2],
+      ],
+    )
+    assert.deepEqual(
+      [active_ms, ...read.map(({ seen_ms, exposed, visits }) => [seen_ms, exposed, visits])],
+      [0, [0, 0, 0], [0, 0, 0]],
+    )
+  })
+
+  it('gives the time for each changed line, and the first scan once 80 % of them had been in view for 250 ms', async () => {
+    const ten = numbered(10)
+    const top = view('a.txt', [1, 7], 0, 1000)
+    const [early, whole] = [await read(ten, [top]), await read(ten, [top, view('a.txt', [8, 10], 1000, 2000)])]
+    assert.deepEqual([early.ms_per_line, early.first_scan_ms], [100, null])
+    assert.deepEqual([whole.ms_per_line, whole.first_scan_ms], [300, 1250])
+    const parts = [view('a.txt', [1, 8], 0, 200), view('a.txt', [9, 10], 200, 300), view('a.txt', [1, 8], 500, 300)]
+    assert.equal((await read(ten, parts)).first_scan_ms, 550, 'over two views, in active time')
+    const none = await read(ten, [])
+    assert.deepEqual([none.ms_per_line, none.first_scan_ms], [0, null])
+    assert.deepEqual((await readParts([], {})).ms_per_line, null)
+  })
+
+  it('has a canary in no sum', async () => {
+    const [parts, [canary = null]] = [hunksOf('a.txt', '', numbered(2)), hunksOf('b.txt', '', numbered(8))]
+    const sightings = [view('a.txt', [1, 2], 0, 1000), view('b.txt', [1, 8], 1000, 4000)]
+    const reading = await readParts(parts, { sightings }, canary)
+    assert.deepEqual([reading.parts.length, reading.canary?.seen], [1, 8])
+    assert.deepEqual([reading.ms_per_line, reading.first_scan_ms], [2500, 250])
+  })
+
   it('counts an item once it was acknowledged', async () => {
     const item = modeItem({ path: 'run.sh', old: { mode: '100644', oid: 'a' }, new: { mode: '100755', oid: 'a' } })
-    const seen = async (acknowledged: string[]) => seenIn(await readingOf([item], [], new Set(acknowledged), START))
+    const seen = async (acknowledged: string[]) =>
+      seenIn(await readParts([item], { acknowledged: new Set(acknowledged) }))
     assert.deepEqual([await seen([]), await seen([item.digest])], [0, 1])
   })
 
@@ -135,7 +192,7 @@ describe('how far a change was read', () => {
     let turns = 0
     const counting = setInterval(() => turns++, 1)
     const started = performance.now()
-    await readingOf(parts, claims, new Set(), START)
+    await readParts(parts, { sightings: claims })
     clearInterval(counting)
     // Each look at each line would take minutes.
     assert.ok(performance.now() - started < 40_000, `${performance.now() - started} ms`)

@@ -3913,6 +3913,8 @@ export interface components {
             })[];
             reading: {
                 active_ms: number;
+                ms_per_line: number | null;
+                first_scan_ms: number | null;
                 /** @enum {string} */
                 level: "none" | "seen" | "plausible" | "present" | "live" | "attested";
                 parts: {
@@ -3924,6 +3926,9 @@ export interface components {
                     exposed: number;
                     first_ms: number | null;
                     visits: number;
+                    pointer_ms: number;
+                    selections: number;
+                    comments: number;
                     glanced: [
                         number,
                         number
@@ -3942,6 +3947,9 @@ export interface components {
                     exposed: number;
                     first_ms: number | null;
                     visits: number;
+                    pointer_ms: number;
+                    selections: number;
+                    comments: number;
                     glanced: [
                         number,
                         number
@@ -3952,6 +3960,7 @@ export interface components {
                     ][];
                 } | null;
             };
+            usual_ms_per_line: number | null;
         };
         AddReviewEvidenceBody: {
             records: {
@@ -3984,6 +3993,8 @@ export interface components {
         };
         AddReviewEvidenceReply: {
             active_ms: number;
+            ms_per_line: number | null;
+            first_scan_ms: number | null;
             /** @enum {string} */
             level: "none" | "seen" | "plausible" | "present" | "live" | "attested";
             parts: {
@@ -3995,6 +4006,9 @@ export interface components {
                 exposed: number;
                 first_ms: number | null;
                 visits: number;
+                pointer_ms: number;
+                selections: number;
+                comments: number;
                 glanced: [
                     number,
                     number
@@ -4013,6 +4027,9 @@ export interface components {
                 exposed: number;
                 first_ms: number | null;
                 visits: number;
+                pointer_ms: number;
+                selections: number;
+                comments: number;
                 glanced: [
                     number,
                     number

@@ -5,6 +5,7 @@ import type { DecideReview } from '../../../../src/review/review-record.ts'
 import type { Comment } from '../../../../src/review/statement.ts'
 import { CheckFields } from './check-fields.tsx'
 import { Modal } from './modal.tsx'
+import { Pace } from './pace.tsx'
 import { linesOf } from './part-view.tsx'
 import type { Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState, standingOf } from './review-state.ts'
@@ -86,6 +87,7 @@ export function DecisionDialog(props: {
         <CheckFields state={state} answers={answers} onAnswer={(at, answer) => setAnswers(answers.with(at, answer))} />
         {own.length > 0 && <PasskeyChoice own={own} chosen={credentialId} onChoose={setChosen} />}
         <Says state={state} />
+        <Pace state={state} />
         {decision === 'approve' && state.approval && <p class="hint">{state.approval.note}</p>}
         {lacking !== null && (
           <p class="warn" role="status">

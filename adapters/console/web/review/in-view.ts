@@ -5,6 +5,9 @@ import { drawnChunks } from './rows.tsx'
 /** Height of a line below which nobody reads it, in px. */
 const LEGIBLE_PX = 8
 
+/** Time between two looks above which nobody knows what was in view: a page that was held back, in ms. */
+export const LONGEST_GAP_MS = 500
+
 /** Lines of one file that are in view. */
 export interface LinesInView {
   path: string
@@ -14,11 +17,11 @@ export interface LinesInView {
 
 const places = new WeakMap<object, number[]>()
 
-/**
- * Lists the lines that a person can see at this moment. A line counts when it is on the screen, at least 8 px high, and
- * nothing lies over it: a point at its sign and one in its text have to hit it.
- */
-export function linesInView({ parts }: Pick<ReviewState, 'parts'>): LinesInView[] {
+/** Lists the lines that a person can see at this moment. */
+export const linesInView = (state: Pick<ReviewState, 'parts'>): LinesInView[] => linesThat(state, isSeen)
+
+/** Lists the lines on the screen for which a condition holds. */
+export function linesThat({ parts }: Pick<ReviewState, 'parts'>, holds: (line: Element) => boolean): LinesInView[] {
   const byPath = new Map<string, number[]>()
   for (const chunk of drawnChunks) {
     const part = parts[Number(chunk.dataset.part)]
@@ -26,7 +29,7 @@ export function linesInView({ parts }: Pick<ReviewState, 'parts'>): LinesInView[
     const from = Number(chunk.dataset.from)
     const ofPart = places.get(part) ?? lineNumbersOf(part.rows)
     places.set(part, ofPart)
-    const lines = [...chunk.children].flatMap((line, at) => (isSeen(line) ? (ofPart[from + at] ?? []) : []))
+    const lines = [...chunk.children].flatMap((line, at) => (holds(line) ? (ofPart[from + at] ?? []) : []))
     byPath.set(part.path, [...(byPath.get(part.path) ?? []), ...lines])
   }
   return [...byPath].flatMap(([path, lines]) =>
@@ -36,7 +39,11 @@ export function linesInView({ parts }: Pick<ReviewState, 'parts'>): LinesInView[
 
 const isOnScreen = ({ top, bottom }: DOMRect): boolean => bottom > 0 && top < innerHeight
 
-function isSeen(line: Element): boolean {
+/**
+ * Tells whether a person can see a line: it is on the screen, at least 8 px high, and nothing lies over it, so that a point at
+ * its sign and one in its text hit it.
+ */
+export function isSeen(line: Element): boolean {
   const rect = line.getBoundingClientRect()
   if (!isOnScreen(rect)) return false
   // A line may be wrapped; its number is one line high. A zoom of the browser below 100 % shows in the ratio alone.

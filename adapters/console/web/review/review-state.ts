@@ -14,6 +14,7 @@ export interface ReviewState extends OpenReview {
   /** Reading of each part. Each is a signal of its own: a change draws its hunk alone. */
   readings: readonly ReadonlySignal<PartReading>[]
   activeMs: Signal<number>
+  pace: Signal<Pick<ReviewWithParts['reading'], 'ms_per_line' | 'first_scan_ms'>>
   /** Level that a decision would have now. */
   level: Signal<Level>
   acknowledged: Signal<ReadonlySet<string>>
@@ -39,12 +40,14 @@ export function createReviewState(open: OpenReview): ReviewState {
   const parts = withCanary<Part>(open.review.parts, canary, check?.hunk)
   const readings = withCanary(reading.parts, canary, reading.canary).map((part) => signal(part))
   const activeMs = signal(reading.active_ms)
+  const pace = signal<ReviewState['pace']['value']>(reading)
   const level = signal(reading.level)
   return {
     ...open,
     parts,
     readings,
     activeMs,
+    pace,
     level,
     acknowledged: signal<ReadonlySet<string>>(new Set()),
     comments: signal<readonly Comment[]>([]),
@@ -55,6 +58,7 @@ export function createReviewState(open: OpenReview): ReviewState {
     isDisclosed: signal(false),
     takeReading({ active_ms, level: reached, ...newest }) {
       activeMs.value = active_ms
+      pace.value = newest
       level.value = reached
       for (const [index, part] of withCanary(newest.parts, canary, newest.canary).entries()) {
         const kept = readings[index]

@@ -1,12 +1,11 @@
 import type { GazeTensor } from '../../../../src/gaze/tensor.ts'
-import { type LinesInView, linesInView } from './in-view.ts'
+import { watchGestures } from './gestures.ts'
+import { type LinesInView, LONGEST_GAP_MS, linesInView } from './in-view.ts'
 import { Refusal } from './review-api.ts'
 import type { ReviewState } from './review-state.ts'
 
 /** Interval at which the page looks which lines are in view, in ms. */
 const LOOK_MS = 100
-/** Time between two looks above which nobody knows what was in view: a page that was held back, in ms. */
-const LONGEST_GAP_MS = 500
 /** Length of one record, in ms. */
 const LONGEST_VIEW_MS = 1000
 /** Interval at which records are sent, in ms. */
@@ -30,8 +29,8 @@ export interface ReadingWatch {
 }
 
 /**
- * Records which lines are in view while the page is visible and has the focus, and sends it to the gateway, which computes
- * how far each hunk was read.
+ * Records which lines are in view while the page is visible and has the focus, and what the reader does on them, and sends it
+ * to the gateway, which computes how far each hunk was read.
  *
  * @param onFault called with the reason when a record cannot be sent, and with null once records are sent again
  */
@@ -39,24 +38,29 @@ export function watchReading(state: ReviewState, onFault: (message: string | nul
   const queue: GazeTensor[] = []
   let view: View | null = null
   let sending: Promise<void> = Promise.resolve()
-  let newest = 0
+  const newest = { ide: 0, pointer: 0, manual: 0 }
 
   const end = () => {
     if (view !== null && view.until > view.since) queue.push(...recordsOf(view))
     view = null
   }
 
-  /** A session keeps one record for a time. */
+  /** A session keeps one record for a time and source. */
+  const recordOf = (source: keyof typeof newest, env: GazeTensor['env'], since: number, until: number): GazeTensor => {
+    newest[source] = Math.max(Math.round(since), newest[source] + 1)
+    const dwell_ms = Math.max(0, Math.round(until) - newest[source])
+    return { at: new Date(newest[source]).toISOString(), dwell_ms, source, env }
+  }
   const recordsOf = ({ lines, since, until }: View): GazeTensor[] =>
-    lines.map((env) => {
-      newest = Math.max(Math.round(since), newest + 1)
-      const dwell_ms = Math.max(0, Math.round(until) - newest)
-      return { at: new Date(newest).toISOString(), dwell_ms, source: 'ide', env }
-    })
+    lines.map((env) => recordOf('ide', env, since, until))
+  const gestures = watchGestures(state, ({ source, env, since, dwell_ms }) => {
+    queue.push(recordOf(source, env, since, since + dwell_ms))
+  })
 
   const look = () => {
     const now = performance.timeOrigin + performance.now()
     const isAttended = document.visibilityState === 'visible' && document.hasFocus()
+    gestures.look(isAttended ? now : null)
     const lines = isAttended ? linesInView(state) : []
     const key = JSON.stringify(lines)
     const isOn = view !== null && now - view.until <= LONGEST_GAP_MS
@@ -89,10 +93,12 @@ export function watchReading(state: ReviewState, onFault: (message: string | nul
   const regularly = setInterval(() => queue.length > 0 && sendNext(), SEND_MS)
   return {
     flush() {
+      gestures.look(null)
       end()
       return sendNext()
     },
     stop() {
+      gestures.stop()
       clearInterval(looking)
       clearInterval(regularly)
     },
