@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { readChange } from '../../src/review/change.ts'
+import { openCheckout } from '../../src/review/checkout.ts'
 import { until } from '../doubles/until.ts'
+import { createPerson, lineOf, receiptOf } from '../review/people.ts'
+import { createRepository } from '../review/repository.ts'
 import { finish, newPlace, watch } from './server.ts'
 
 describe('the package', () => {
@@ -76,6 +80,68 @@ describe('the package', () => {
     assert.equal((await server.exit).code, 0)
     server.assertProtocolOnly()
     assert.deepEqual(readdirSync(empty), [])
+  })
+
+  it('judges what landed in a clone, as the job of the guide does, with nothing but the package', async (t) => {
+    const tools = join(place.home, 'tools')
+    const quiet = ['--prefer-offline', '--no-audit', '--no-fund']
+    const installed = await finish(
+      spawn('npm', ['install', '--prefix', tools, ...quiet, `file:${tarball}`], { cwd: empty, env }),
+    )
+    assert.equal(installed.code, 0, installed.stderr)
+    const own = newPlace({ withoutStore: true })
+    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(readFileSync('docs/guides/review.md', 'utf8')) ?? []
+    const steps = [...yaml.matchAll(/^- run: (.*)$/gm)].map(([, step = '']) => step)
+    assert.equal(steps.length, 2)
+    const ann = createPerson('ann@example.org')
+    const repository = createRepository(t)
+    const { git } = repository
+    const checkout = `git clone -q --depth ${/fetch-depth: (\d+)/.exec(yaml)?.[1]} file://${repository.root} checkout`
+    const path = `${join(tools, 'node_modules/.bin')}:${own.env.PATH}`
+
+    /** Runs the job on the last commit of main, which gets the receipt as its note. */
+    async function job(receipt: string) {
+      git('notes', '--ref', 'reviews', 'add', '-f', '-m', receipt, 'main')
+      rmSync(join(own.temporary, 'checkout'), { recursive: true, force: true })
+      const script = [checkout, 'cd checkout', ...steps].join('\n')
+      const { code, stdout, stderr } = await finish(
+        spawn('bash', ['-ec', script], { cwd: own.temporary, env: { ...own.env, PATH: path } }),
+      )
+      return { code, said: stdout + stderr }
+    }
+
+    const base = repository.commitFiles({
+      'review.json': JSON.stringify({ version: 1, allowed_signers: 'allowed_signers', level: 'seen' }),
+      allowed_signers: lineOf(ann),
+      'pay.ts': 'check()\nsend()\n',
+    })
+    git('checkout', '-q', '-b', 'topic')
+    repository.commitFiles({ 'pay.ts': 'check()\nsend(1)\n' })
+    const now = new Date().toISOString()
+    const change = await readChange(await openCheckout(repository.root), base, 'topic')
+    const times = { started_at: now, decided_at: now, active_ms: 1000 }
+    const { mediaType, envelope } = await receiptOf(change, ann, { review: { times } })
+    const receipt = JSON.stringify({ mediaType, envelope })
+    const passed = { code: 0, said: 'Passed: 1 hunk, read by ann@example.org.\n' }
+
+    git('checkout', '-q', 'main')
+    git('merge', '-q', '--squash', 'topic')
+    repository.commit('Squash')
+    assert.deepEqual(await job(receipt), passed, 'squash')
+    git('reset', '-q', '--hard', base)
+    const other = repository.commitFiles({ 'other.ts': 'landed before\n' })
+    git('merge', '-q', '--no-ff', '-m', 'Queue', 'topic')
+    assert.deepEqual(await job(receipt), passed, 'merge queue')
+    git('reset', '-q', '--hard', other)
+    git('cherry-pick', 'topic')
+    assert.deepEqual(await job(receipt), passed, 'rebase')
+    repository.write('pay.ts', 'check()\nsend(1000000)\n')
+    git('commit', '-qa', '--amend', '--no-edit')
+    assert.deepEqual(await job(receipt), {
+      code: 1,
+      said: 'pay.ts:2: in no receipt that counts\nFailed: 1 unread of 1 hunk.\n',
+    })
+    assert.ok(!existsSync(own.data), 'it needs no store')
   })
 
   it('serves on where an upgrade takes its files away', async () => {
