@@ -2,8 +2,12 @@
 const SCANNED_PERCENT = 80
 
 /**
- * Computes the length of the first scan: the active time after which 80 % of the changed lines had been in view for 250 ms.
- * Null while they have not. Reviewers with a short one found defects later (Uwano, Nakamura, Monden and Matsumoto, ETRA 2006).
+ * Computes the length of the first scan. Null while it lasts. Reviewers with a short one found defects later (Uwano, Nakamura,
+ * Monden and Matsumoto, ETRA 2006).
+ *
+ * ```formula
+ * first scan: the least active time after which 80 % of the changed lines had been in view for 250 ms
+ * ```
  *
  * @param scanned active time after which each changed line had been in view that long, in ms; null for not yet
  */

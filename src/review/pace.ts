@@ -11,7 +11,13 @@ const LEAST_REVIEWS = 3
 /** Size of a receipt above which it is not read for this, in bytes. */
 const LARGEST_RECEIPT = 1_000_000
 
-/** Computes the pace of a reading: active time for each changed line, in ms. Null for no lines. */
+/**
+ * Computes the pace of a reading, in ms. Null for no lines.
+ *
+ * ```formula
+ * pace: ms_per_line = active time / changed lines
+ * ```
+ */
 export const paceOf = (activeMs: number, lines: number): number | null =>
   lines === 0 ? null : Math.round(activeMs / lines)
 
