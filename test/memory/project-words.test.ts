@@ -135,6 +135,28 @@ describe('the index of the words of each project', () => {
     await store.close()
   })
 
+  it('takes little more than the text where the name of a project is long, and tells names apart that end alike', async () => {
+    const { store, service } = await opened('long-names.db')
+    const memory = service()
+    const [here, there] = ['a', 'b'].map((first) => `${first}${'€'.repeat(511)}`) as [string, string]
+    const value = `zanzibar ${Array.from({ length: 20_000 }, (_, i) => `w${i}`).join(' ')}`
+    for (const project of [here, there]) await memory.store(MemoryInput.parse({ key: 'long', value, project }))
+    const { rows } = await sql<{ bytes: number }>`
+      select length(cast(said as blob)) as bytes from memories_project_words where seq in
+        (select seq from memories where project in (${here}, ${there}))`.execute(store.db)
+    assert.equal(rows.length, 2)
+    for (const { bytes } of rows) assert.ok(bytes < 20_000 * 50, `${bytes}`)
+    for (const project of [here, there]) {
+      const { results } = await memory.search(MemorySearch.parse({ query: 'zanzibar', project }))
+      assert.deepEqual(
+        results.map((found) => found.memory.project),
+        [project],
+      )
+    }
+    await assertExact(store)
+    await store.close()
+  })
+
   it('keeps no word of what was forgotten, nor does the index of all memories', async () => {
     const { store, service } = await opened('forgotten.db')
     const memory = service()

@@ -10,6 +10,9 @@ import type { TextFilter, TextMatcher, Wanted } from './text-matcher.ts'
 /** Share of all memories above which a namespace is filtered row by row: the index would be slower. */
 const SMALL_SHARE = 0.1
 
+/** Bytes at the end of a project's name that stand before its words, as in migration 041. */
+const NAME_BYTES = 16
+
 /** An FTS5 table, and an expression for it. */
 interface Lookup {
   table: 'memories_text' | 'memories_project_text'
@@ -62,9 +65,11 @@ function lookUpInAll(wanted: Wanted, { space, namespace, tags = [] }: TextFilter
   return { table: 'memories_text', expression: expression.join(' AND ') }
 }
 
-/** Looks words up behind each project of the filter, and behind none: see migration 041. */
+/** Looks words up behind each project of the filter, and behind none: see migration 041. The rows tell names apart that end alike. */
 function lookUpInProjects(wanted: Wanted, { space, namespace, project, tags = [] }: TextFilter): Lookup {
-  const projects = ['', ...[project ?? []].flat()].map((name) => Buffer.from(name).toString('hex'))
+  const projects = ['', ...[project ?? []].flat()].map((name) =>
+    Buffer.from(name).subarray(-NAME_BYTES).toString('hex'),
+  )
   const behindProjects = (word: string) => projects.map((name) => `${name}·${marked(space, word)}`)
   const groups = `(${formatGroups(wanted, behindProjects)})`
   const tagged = tags.flatMap(indexedWords).map((word) => [word])

@@ -39,9 +39,12 @@ export async function up(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await sql`create trigger memories_project_text_changed after ${changed} ${add}`.execute(db)
 }
 
-/** The words of a text, each behind `PROJECT·` in hex. The words are separated by single spaces. */
+/**
+ * The words of a text, each behind `PROJECT·`, the last 16 bytes of the project's name in hex: a long name before each word
+ * of a long text would fill the memory. The rows tell names apart that end alike. The words are separated by single spaces.
+ */
 function behindProject(text: ReturnType<typeof sql>) {
   const words = sql`trim(${text})`
-  const before = sql`hex(coalesce(project, '')) || '·'`
+  const before = sql`hex(substr(cast(coalesce(project, '') as blob), -16)) || '·'`
   return sql`case when ${words} = '' then '' else ${before} || replace(${words}, ' ', ' ' || ${before}) end`
 }
