@@ -21,8 +21,14 @@ export function nameByNumber(row: CallRow, { number, first_client, first_client_
   row.session = number
 }
 
+/**
+ * Condition that a call is of the key of a session. SQLite gives the number of a deleted session to another one, and a call may
+ * name it still: one that was stored while its caller was forgotten.
+ */
+const isOfKey = (session: string) => sql`${sql.ref(`${session}.caller_id`)} = coalesce(calls.caller_id, '')`
+
 /** Joins the numbered session of `calls` as `numbered`. */
-export const NUMBERED = sql`left join coding_sessions as numbered on numbered.number = calls.session`
+export const NUMBERED = sql`left join coding_sessions as numbered on numbered.number = calls.session and ${isOfKey('numbered')}`
 
 /** SQL for the session of `calls`, beside {@link NUMBERED}. */
 export const SESSION_ID = sql<string | null>`coalesce(calls.session_id, numbered.session_id)`
@@ -30,7 +36,8 @@ export const SESSION_ID = sql<string | null>`coalesce(calls.session_id, numbered
 export const CLIENT = sql<string | null>`nullif(coalesce(calls.client, numbered.first_client), ${sql.lit(NO_CLIENT)})`
 
 const ofNumbered = (column: string) =>
-  sql`(select ${sql.ref(column)} from coding_sessions where coding_sessions.number = calls.session)`
+  sql`(select ${sql.ref(column)} from coding_sessions
+    where coding_sessions.number = calls.session and ${isOfKey('coding_sessions')})`
 const withNumbered = (column: keyof CallRow, first: string) =>
   sql<string | null>`nullif(coalesce(${sql.ref(`calls.${column}`)}, ${ofNumbered(first)}), ${sql.lit(NO_CLIENT)})`
 
@@ -55,21 +62,28 @@ export async function callsOfSession(
   sessionId: string,
   callerId?: string | null,
 ): Promise<SessionCondition[]> {
-  let query = db.selectFrom('coding_sessions').select('number').where('session_id', '=', sessionId)
+  let query = db.selectFrom('coding_sessions').select(['number', 'caller_id']).where('session_id', '=', sessionId)
   if (callerId !== undefined) query = query.where('caller_id', '=', callerId ?? '')
   const numbers = await query.execute()
-  return [{ session_id: sessionId, caller_id: callerId }, ...numbers.map(({ number }) => ({ session: number }))]
+  return [
+    { session_id: sessionId, caller_id: callerId },
+    ...numbers.map(({ number, caller_id }) => ({ session: number, caller_id: caller_id || null })),
+  ]
 }
 
 /** Names of a session in `calls`: the number is that of one caller, the text that of any without `caller_id`. */
-export type SessionCondition = { session: number } | { session_id: string; caller_id: string | null | undefined }
+export type SessionCondition =
+  | { session: number; caller_id: string | null }
+  | { session_id: string; caller_id: string | null | undefined }
 
 /** SQL for calls that name a session in one of these ways. */
 export const meetingAny = (conditions: readonly SessionCondition[]) =>
   sql<boolean>`(${sql.join(conditions.map(nameIn), sql` or `)})`
 
 function nameIn(of: SessionCondition) {
-  if ('session' in of) return sql`calls.session = ${of.session}`
+  // By the number alone an index finds the calls.
+  if ('session' in of)
+    return sql`(calls.session = ${of.session} and coalesce(calls.caller_id, '') = ${of.caller_id ?? ''})`
   const named = sql`calls.session_id = ${of.session_id}`
   if (of.caller_id === undefined) return named
   return of.caller_id === null

@@ -81,7 +81,11 @@ async function partsOf(
   column: 'kind' | 'model',
 ): Promise<Part[]> {
   const name = column === 'kind' ? sql`coalesce(kind, ${NO_KIND})` : sql`coalesce(model, requested_model, '')`
-  const named = [{ session_id, caller_id: caller_id || null }, { session: number }]
+  const owner = { caller_id: caller_id || null }
+  const named = [
+    { session_id, ...owner },
+    { session: number, ...owner },
+  ]
   const { rows } = await sql<{ key: string; calls: number; total_tokens: number; micros: number }>`
     select ${name} as key, count(*) as calls, coalesce(sum(total_tokens), 0) as total_tokens,
       sum(upstream_cost_micros) as micros

@@ -50,7 +50,8 @@ const CLIENT_OF_ITS_OWN = sql.join(
   (['client', 'client_version'] as const).map(
     (column) =>
       sql`${sql.ref(column)} = coalesce(${sql.ref(column)},
-        (select ${sql.ref(`first_${column}`)} from coding_sessions where coding_sessions.number = calls.session))`,
+        (select ${sql.ref(`first_${column}`)} from coding_sessions
+          where coding_sessions.number = calls.session and coding_sessions.caller_id = calls.caller_id))`,
   ),
 )
 

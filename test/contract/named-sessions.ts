@@ -147,6 +147,32 @@ export function namedSessionsContract(open: () => Promise<Store>): void {
       }
     })
 
+    it('are never those of another key, whose session got the number of one that was deleted', async () => {
+      const next = callOf('next', 300, { caller_id: 'key_d' })
+      const gone = callOf('gone', 301, { caller_id: 'key_c', client: 'gone' })
+      await write(next, gone)
+      // As SQLite numbers the next session once that of the highest number is gone, which a call stored meanwhile still names.
+      const { number } = await store.db
+        .selectFrom('coding_sessions')
+        .select('number')
+        .where('session_id', '=', 'next')
+        .executeTakeFirstOrThrow()
+      await store.db.deleteFrom('coding_sessions').where('session_id', '=', 'gone').execute()
+      await store.db.updateTable('calls').set({ session: number }).where('call_id', '=', gone.call_id).execute()
+
+      const { items, total } = await calls.history({ session: 'next', caller_id: 'key_d', limit: 9 })
+      assert.deepEqual([items?.map(({ call_id }) => call_id), total], [[next.call_id], 1])
+      assert.equal((await calls.history({ session: 'next', limit: 9 })).total, 1)
+      assert.equal((await sessionCache(store, { session: 'next', caller_id: 'key_d' })).calls, 1)
+      const details = await readSession(store, 'next', 'key_d')
+      assert.ok(details !== null && details !== 'ambiguous')
+      assert.equal(details.by_model[0]?.calls, 1)
+      const { groups } = await calls.stats({ group_by: 'session' })
+      assert.equal(groups.find(({ key }) => key === 'next')?.calls, 1)
+      const found = await calls.find(gone.call_id)
+      assert.deepEqual(found && wordsOf(found), { session_id: null, client: null, client_version: null })
+    })
+
     it('keep its words until the last of them is deleted', async () => {
       const old = callOf('pruned', -60 * 24 * 40)
       await write(old)
