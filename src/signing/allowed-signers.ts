@@ -66,23 +66,59 @@ function timeIn(text: string | undefined): Date | null {
   return time
 }
 
-/** Reads the keys of a file of revoked keys: public keys, one a line. */
+const REVOKED = /^(?:ssh|ecdsa|sk)-\S+\s+([A-Za-z0-9+/]+=*)(?:\s|$)/
+
+/**
+ * Reads the keys of a file of revoked keys: public keys, one a line. Other forms are refused, as a key that was skipped would
+ * stay valid.
+ *
+ * @throws GazewayError `validation_failed` naming the line that is no public key
+ */
 export function parseRevokedKeys(text: string): Set<string> {
-  const keys = text.matchAll(/^\s*(?:ssh|ecdsa|sk)-\S+\s+([A-Za-z0-9+/]+=*)/gm)
-  return new Set([...keys].map(([, base64 = '']) => Buffer.from(base64, 'base64').toString('base64')))
+  const keys = text.split(/\r?\n/).flatMap((line, index) => {
+    if (/^\s*(#|$)/.test(line)) return []
+    const [, base64] = REVOKED.exec(line.trim()) ?? []
+    if (base64 !== undefined) return [Buffer.from(base64, 'base64').toString('base64')]
+    throw new GazewayError(
+      'validation_failed',
+      `Revoked keys, line ${index + 1}: it is no public key such as \`ssh-ed25519 AAAA…\`. Names, options, fingerprints and KRLs are ` +
+        'not supported here.',
+    )
+  })
+  return new Set(keys)
 }
+
+/** Length of the longest name that patterns match: that of an address of e-mail. */
+const LONGEST_NAME = 320
 
 /** Tells whether patterns of OpenSSH (ssh_config(5), PATTERNS) match: `*`, `?`, and `!` to exclude. Ignores case. */
 export function matchesPatterns(patterns: readonly string[], name: string): boolean {
-  const matches = (pattern: string) => {
-    const source = pattern
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')
-    return new RegExp(`^${source}$`, 'is').test(name)
-  }
+  if (name.length > LONGEST_NAME) return false
+  const matches = (pattern: string) => matchesPattern(pattern.toLowerCase(), name.toLowerCase())
   const excluded = patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))
   return !excluded && patterns.some((pattern) => !pattern.startsWith('!') && matches(pattern))
+}
+
+/**
+ * Tells whether one pattern matches. It goes back to the last `*` alone, so that it takes time in proportion to the product of
+ * both lengths: a regular expression takes years for some.
+ */
+function matchesPattern(pattern: string, name: string): boolean {
+  let [at, next] = [0, 0]
+  let star: { at: number; next: number } | null = null
+  while (next < name.length) {
+    if (pattern[at] === '*') {
+      at += 1
+      star = { at, next }
+    } else if (pattern[at] === '?' || pattern[at] === name[next]) {
+      at += 1
+      next += 1
+    } else if (star !== null) {
+      star.next += 1
+      ;({ at, next } = star)
+    } else return false
+  }
+  return [...pattern.slice(at)].every((character) => character === '*')
 }
 
 /**

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { parseAllowedSigners } from '../../src/signing/allowed-signers.ts'
+import { matchesPatterns, parseAllowedSigners, parseRevokedKeys } from '../../src/signing/allowed-signers.ts'
 import { fileSigner } from '../../src/signing/signer.ts'
 import { agentSigners } from '../../src/signing/ssh-agent.ts'
 import { isSignedBy, sshKey, sshLine } from '../../src/signing/ssh-key.ts'
@@ -103,4 +103,52 @@ describe('keys and signatures of OpenSSH', { skip: WITHOUT_OPENSSH }, () => {
     for (const fault of [`ann ${key.slice(0, 40)}`, `ann later="1" ${key}`, `ann valid-after="2026" ${key}`, 'ann'])
       assert.throws(() => parseAllowedSigners(`# one\n${fault}`), /^GazewayError: Allowed signers, line 2: /, fault)
   })
+})
+
+describe('patterns of names', () => {
+  for (const [patterns, name, isMatch] of [
+    ['ann@example.org', 'Ann@Example.org', true],
+    ['ann@example.org', 'ann@example.org.evil', false],
+    ['ann@example.org', 'xann@example.org', false],
+    ['*@example.org', 'ann@example.org', true],
+    ['*@example.org', 'ann@example.org\n', false],
+    ['a*n@*.org', 'ann@example.org', true],
+    ['a*n@*.org', 'ann@example.net', false],
+    ['a??@example.org', 'ann@example.org', true],
+    ['a?@example.org', 'ann@example.org', false],
+    ['*a*ab', 'aaxab', true],
+    ['*', '', true],
+    ['**', 'ann', true],
+    ['?*', '', false],
+    ['a.n@example.org', 'ann@example.org', false],
+    ['*,!eve@*', 'eve@example.org', false],
+    ['*,!eve@*', 'ann@example.org', true],
+    ['*', 'a'.repeat(321), false],
+  ] as const)
+    it(`${patterns} ${isMatch ? 'match' : 'do not match'} ${JSON.stringify(name.slice(0, 30))}`, () =>
+      assert.equal(matchesPatterns(patterns.split(','), name), isMatch))
+
+  it('are looked at in a time that does not grow with the number of stars', () => {
+    // A regular expression takes more than a day.
+    assert.equal(matchesPatterns([`${'*a'.repeat(12)}*b`], 'a'.repeat(300)), false)
+  })
+})
+
+describe('a file of revoked keys', () => {
+  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFp3nLQn0cXG5F7tZ3mJ8qk1m3Zt1bq0yq3dX1m2o8aB'
+
+  it('has public keys, with comments and empty lines', () => {
+    assert.deepEqual([...parseRevokedKeys(`# old\n\n  ${key} ann@laptop\r\n`)], [key.split(' ')[1]])
+    assert.equal(parseRevokedKeys('\n'.repeat(2_000_000)).size, 0)
+  })
+
+  for (const line of [
+    `ann@example.org namespaces="gazeway-review" ${key}`,
+    `ann@example.org ${key}`,
+    'SHA256:2W6GT1Ob7QXl0Tz7b6mVvZyUiNQmiyVUbnTzQm5Y0mA',
+    'serial: 7',
+    '../keys/revoked',
+  ])
+    it(`is refused, and not skipped, with a line such as ${line.slice(0, 40)}`, () =>
+      assert.throws(() => parseRevokedKeys(`${key}\n${line}\n`), /Revoked keys, line 2: it is no public key/))
 })

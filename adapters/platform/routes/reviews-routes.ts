@@ -19,13 +19,16 @@ import { pageOf } from '../list-page.ts'
 
 const ById = z.object({ id: ReviewId })
 
+/** Short: each receipt is compared with each line. */
+const SignersFile = z.string().max(65_536).default('')
+
 const VerifyReviews = z.object({
   receipts: z.array(Receipt).max(100),
   change: Change.pick({ digest: true, parts: true }).describe('what lands, from a client with the repository'),
   authors: z.array(z.string()).default([]).describe('addresses of those who wrote it'),
   policy: PolicyFile.optional().describe('by default that of the setting review.policy'),
-  allowed_signers: z.string().default('').describe('content of the file that the policy names'),
-  revoked_keys: z.string().default('').describe('content of the file that the policy names'),
+  allowed_signers: SignersFile.describe('content of the file that the policy names'),
+  revoked_keys: SignersFile.describe('content of the file that the policy names'),
 })
 
 /** Opens the policy of the settings. @throws GazewayError `validation_failed` without one */
