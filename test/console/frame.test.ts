@@ -150,7 +150,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
       await page.getByRole('alert').first().waitFor()
       spoiling.end()
       await ask(platform, 'POST', '/api/memory', { body: { key: `after-${fault}`, value: 'It goes on.' } })
-      await page.getByRole('button', { name: `after-${fault}` }).waitFor()
+      await page.getByRole('link', { name: `after-${fault}` }).waitFor()
       await page.getByRole('alert').first().waitFor({ state: 'detached' })
       await page.close()
     })

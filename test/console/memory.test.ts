@@ -64,7 +64,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     await press(dialog.getByRole('button', { name: 'Store' }))
     await dialog.waitFor({ state: 'detached' })
     await hasFocus(opener)
-    const row = page.getByRole('button', { name: 'by keyboard' })
+    const row = page.getByRole('link', { name: 'by keyboard' })
     await press(row)
     await press(dialog.getByRole('button', { name: 'Edit' }))
     await dialog.getByLabel('Value').waitFor()
@@ -119,19 +119,49 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
       ['of a tool', 'This machine'],
     ] as const) {
       await page.getByRole('row', { name }).getByText(writer).waitFor()
-      await page.getByRole('button', { name }).click()
+      await page.getByRole('link', { name }).click()
       await page.getByRole('dialog').getByText(writer).waitFor()
       await page.keyboard.press('Escape')
     }
     await page.close()
   })
 
+  it('shows a memory by the address of its row, in another tab too, and goes back to its list', async () => {
+    const { gateway } = gazeway.platform
+    const project = 'github.com/ann/shop'
+    for (const [value, of] of [
+      ['of every project', null],
+      ['of the shop alone', project],
+    ] as const)
+      await gateway.memory.store({ key: 'two/places', value, namespace: 'team', project: of })
+    const page = await gazeway.open('#/memory?namespace=team')
+    const rows = page.getByRole('row', { name: 'two/places' })
+    const address = await rows.filter({ hasText: 'shop alone' }).getByRole('link').getAttribute('href')
+    const dialog = page.getByRole('dialog')
+    await rows.filter({ hasText: 'every project' }).getByRole('link').click()
+    await dialog.getByText('of every project').waitFor()
+    await page.goBack()
+    await dialog.waitFor({ state: 'detached' })
+    await page.close()
+
+    const other = await gazeway.open(address ?? '')
+    await other.getByRole('dialog').getByText('of the shop alone').waitFor()
+    await other.getByRole('dialog').getByText(project).waitFor()
+    await other.keyboard.press('Escape')
+    await other.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.match(other.url(), /#\/memory\?namespace=team$/)
+    await other.goto(`${gazeway.platform.url}/#/memory?key=gone`)
+    await other.getByText('There is no memory gone').waitFor()
+    await other.close()
+  })
+
   it('edits a memory with the keyboard, and keeps what another has written meanwhile', async () => {
     const { platform } = gazeway
     const page = await gazeway.open('#/memory')
-    const row = page.getByRole('button', { name: 'deploy/staging' })
+    const row = page.getByRole('link', { name: 'deploy/staging' })
     await row.focus()
     await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
     await inspect(page, 'memory-view')
     await page.getByRole('button', { name: 'Edit' }).press('Enter')
     assert.deepEqual(await axeFaults(page), [])
@@ -159,7 +189,8 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
       await ask(gazeway.platform, 'POST', '/api/memory', { key: gazeway.platform.admin, body: { key, value, tags } })
     const page = await gazeway.open('#/memory')
     await inspect(page, 'memory-tags')
-    await page.getByRole('button', { name: 'with a comma' }).click()
+    await page.getByRole('link', { name: 'with a comma' }).click()
+    await page.getByRole('dialog').waitFor()
     await inspect(page, 'memory-view-tags')
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Value').fill('two')
@@ -169,7 +200,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     assert.deepEqual([edited?.value, edited?.tags], ['two', tags])
     await page.keyboard.press('Escape')
 
-    await page.getByRole('button', { name: 'empty' }).click()
+    await page.getByRole('link', { name: 'empty' }).click()
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Tags').fill('few, words')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -181,7 +212,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
   it('keeps the expiry of what it edits, and deletes after a question', async () => {
     const page = await gazeway.open('#/memory')
     const before = await recall('later')
-    await page.getByRole('button', { name: 'later' }).click()
+    await page.getByRole('link', { name: 'later' }).click()
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Value').fill('Still gone in an hour.')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -195,7 +226,7 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Delete memory' }).click()
     await page.getByText('Deleted later.').waitFor()
     assert.equal(await recall('later'), null)
-    await page.getByRole('button', { name: 'later' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'later' }).waitFor({ state: 'detached' })
   })
 
   it('makes no request to another host, and violates no content security policy', () => gazeway.assertClean())

@@ -104,6 +104,9 @@ describe('reviews in the console', { skip: WITHOUT_BROWSER }, () => {
     await row.getByText('approved').waitFor()
     assert.match((await row.textContent()) ?? '', /4 of 4.*seen/)
     assert.deepEqual(await axeFaults(page), [])
+    assert.match((await row.getByRole('link').first().getAttribute('href')) ?? '', /^#\/reviews\/rev_\w+$/)
+    await row.getByRole('link').first().press('Enter')
+    await page.getByText('Every line was read').waitFor()
     assert.deepEqual(faults, [])
   })
 

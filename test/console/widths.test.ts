@@ -126,7 +126,7 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
 
   it('shows cut text whole below the pointer and with the focus, until Escape', async () => {
     const page = await under.open('#/memory', { key: under.platform.admin })
-    const key = page.getByRole('button', { name: LONG })
+    const key = page.getByRole('link', { name: LONG })
     const whole = page.locator('.whole').getByText(LONG)
     await key.focus()
     await whole.waitFor()

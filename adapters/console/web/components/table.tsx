@@ -26,7 +26,6 @@ export interface Column<Row> {
  * @param of source of the rows; while it loads or has failed, the empty state is not shown
  * @param empty content in place of a table without rows; `<Empty>` says what to do
  * @param addressOf address of a row's page; null for a row without one
- * @param onRow opens a row that has no address, by a click on it or by the keyboard on its first cell
  */
 export function DataTable<Row>(props: TableProps<Row>) {
   const { rows, of } = props
@@ -44,11 +43,10 @@ interface TableProps<Row> {
   of?: Pick<Live<unknown>, 'error' | 'loading'>
   empty?: ComponentChildren
   addressOf?: (row: Row) => string | null
-  onRow?: (row: Row) => void
 }
 
 function Rows<Row>(props: TableProps<Row>) {
-  const { label, rows, rowKey, addressOf, onRow } = props
+  const { label, rows, rowKey, addressOf } = props
   const frame = useRef<HTMLDivElement>(null)
   const [open, setOpen] = useState<string | null>(null)
   const content = (row: Row, { key, render }: Column<Row>) =>
@@ -57,10 +55,10 @@ function Rows<Row>(props: TableProps<Row>) {
   const isFolded = useFolding(frame, leavingOrder(columns))
   const folded = columns.filter(({ key }) => isFolded(key))
   const shown = columns.filter(({ key }) => !isFolded(key))
-  const opens = (row: Row) => onRow !== undefined || (addressOf?.(row) ?? null) !== null
+  const opens = (row: Row) => (addressOf?.(row) ?? null) !== null
   const cell = (row: Row, column: Column<Row>, at: number) => {
-    if (at > 0 || !opens(row)) return content(row, column)
-    return <RowLink href={addressOf?.(row) ?? undefined} onClick={() => onRow?.(row)} children={content(row, column)} />
+    const href = at > 0 ? null : (addressOf?.(row) ?? null)
+    return href === null ? content(row, column) : <RowLink href={href} children={content(row, column)} />
   }
 
   return (
@@ -122,7 +120,7 @@ function leavingOrder(columns: readonly Column<never>[]): string[] {
   return others.sort((a, b) => rankOf(a) - rankOf(b)).map(({ key }) => key)
 }
 
-/** Follows the link of a row, or presses its button, from a click beside it. Keys such as Ctrl keep their meaning. */
+/** Follows the link of a row from a click beside it. Keys such as Ctrl keep their meaning. */
 function openRow(event: TargetedMouseEvent<HTMLTableRowElement>): void {
   if ((event.target as Element).closest('a, button, input, select')) return
   const { ctrlKey, metaKey, shiftKey } = event
@@ -130,19 +128,13 @@ function openRow(event: TargetedMouseEvent<HTMLTableRowElement>): void {
   event.currentTarget.querySelector('.row-link')?.dispatchEvent(click)
 }
 
-function RowLink(props: { href: string | undefined; onClick: () => void; children: ComponentChildren }) {
-  const element = useRef<HTMLButtonElement & HTMLAnchorElement>(null)
+function RowLink(props: { href: string; children: ComponentChildren }) {
+  const element = useRef<HTMLAnchorElement>(null)
   useFocusHandedOn(element)
-  if (props.href !== undefined)
-    return (
-      <a ref={element} class="row-link" href={props.href}>
-        {props.children}
-      </a>
-    )
   return (
-    <button ref={element} type="button" class="row-link" onClick={props.onClick}>
+    <a ref={element} class="row-link" href={props.href}>
       {props.children}
-    </button>
+    </a>
   )
 }
 

@@ -21,6 +21,7 @@ import { MemoryEditor } from './memory-editor.tsx'
 import { MemoryView, Tags } from './memory-view.tsx'
 import { Writer } from './memory-writer.tsx'
 import { type MemoryFilter, useMemories } from './use-memories.ts'
+import { addressOf, useShown } from './use-shown.ts'
 import { textOf } from './value-text.ts'
 import './memory.css'
 
@@ -50,7 +51,7 @@ export default function Memories({ query }: PageProps) {
     tag: query.get('tag') ?? '',
   }
   const [making, setMaking] = useState(false)
-  const [shown, setShown] = useState<Memory | null>(null)
+  const { shown, setShown, error, close } = useShown(query)
   const names = useNames()
   const stats = useLive<MemoryStats>('/api/memory/stats', { everyMs: 10_000 })
   const found = useMemories(filter)
@@ -82,11 +83,12 @@ export default function Memories({ query }: PageProps) {
           </>
         }
         list={found.list}
+        error={found.list.error ?? error}
         onRetry={reload}
         loading="the memories"
         columns={columnsFor(names, found.excerpts)}
         rowKey={({ id }) => id}
-        onRow={setShown}
+        addressOf={addressOf}
         empty={<Nothing isFiltered={found.isFiltered} />}
       />
       {shown && (
@@ -94,9 +96,10 @@ export default function Memories({ query }: PageProps) {
           key={shown.id}
           memory={shown}
           names={names}
-          onClose={() => setShown(null)}
+          onClose={close}
           onChange={(memory) => {
             setShown(memory)
+            if (memory === null) close()
             reload()
           }}
         />

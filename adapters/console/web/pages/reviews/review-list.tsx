@@ -3,7 +3,7 @@ import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import { Badge, type Column, Empty, figureColumn, ListCard, Page, whenColumn } from '../../components/components.ts'
 import { count, shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href } from '../../router.ts'
+import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { changeName, DECIDED, signedReview } from './signed-review.ts'
 
@@ -21,7 +21,7 @@ export function ReviewList() {
         list={page}
         loading="the reviews"
         rowKey={({ id }) => id}
-        onRow={({ id }) => go(href('reviews', { id }))}
+        addressOf={({ id }) => href('reviews', { id })}
         columns={columns(names)}
         empty={
           <Empty
