@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NewTask } from '../../src/tasks/tasks.ts'
+import type { ReceiptRecord } from '../../src/wallet/receipts/receipt.ts'
 import { ask } from '../adapters/platform.ts'
 import { axeFaults, type ConsoleUnderTest, hasFocus, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { seedCalls } from './seed.ts'
@@ -11,11 +12,13 @@ import { seedCalls } from './seed.ts'
 const finder = (page: Page) => page.getByRole('combobox', { name: 'Page, name, id or action' })
 
 const HOSTILE = '<img src=x onerror=alert(1)>'
+const MODEL = 'llm-4-1-fast-reasoning'
 
 describe('the palette', { skip: WITHOUT_BROWSER }, () => {
   let under: ConsoleUnderTest
   let taskId: string
   let callId: string
+  let receipt: ReceiptRecord
   before(async () => {
     under = await startConsole()
     const { platform } = under
@@ -24,6 +27,13 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
     const ofSession = { ...call, call_id: 'call_of_night', caller_id: platform.keyId, session_id: 'night' }
     platform.gateway.calls.record(ofSession as CallRecord)
     taskId = (await platform.gateway.tasks.create(NewTask.parse({ title: `Paint ${HOSTILE}` }), platform.keyId)).id
+    const call_of_key = { caller_id: platform.key, model: MODEL, prompt: 'Say one.', max_tokens: 50 }
+    const paid = await ask(platform, 'POST', '/api/wallet/metered/call', { key: null, body: call_of_key })
+    assert.equal(paid.status, 200)
+    const { items } = (await (await ask(platform, 'GET', '/api/wallet/metered/usage')).json()) as {
+      items: ReceiptRecord[]
+    }
+    receipt = items[0] as ReceiptRecord
     const body = { key: 'palette/colour', value: 'blue' }
     assert.equal((await ask(platform, 'POST', '/api/memory', { key: platform.admin, body })).status, 201)
   })
@@ -52,6 +62,7 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
       ['make, edit', 'Actions', 'Make, edit or revoke a key', /#\/keys$/],
       ['night', 'Sessions', 'night', new RegExp(`#/sessions/night\\?key=${under.platform.keyId}`)],
       ['palette/col', 'Memories', 'palette/colour', /#\/memory\?words=palette/],
+      [receipt.call_id, 'Receipts', MODEL, new RegExp(`#/calls/${receipt.upstream_call_id}$`)],
       ['audit.store', 'Settings', 'audit.store_content', /#\/settings\/all\?words=audit/],
     ]
     for (const [text, group, label, address] of kinds) {

@@ -188,6 +188,10 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     await page.getByRole('status').filter({ hasText: 'A word.' }).waitFor()
     assert.deepEqual((await gateway.upstreamStates()).find(({ name }) => name === 'three')?.open_circuits, [])
 
+    // It is reachable, and its list of models is there: what it answered decides.
+    await page.goto(`${under.platform.url}/#/upstreams`)
+    await page.getByRole('row', { name: /^three most calls fail/ }).waitFor()
+
     one.on('/chat/completions', double.json(401, { error: { message: 'No.' } }))
     const refused = await ask('three/m-1')
     await gateway.calls.flush()

@@ -2,6 +2,7 @@ import type { CallRecord } from '../../../../src/calls/call-record.ts'
 import type { Escrow } from '../../../../src/escrow/escrow.ts'
 import type { KeyRecord } from '../../../../src/identity/key.ts'
 import type { Task } from '../../../../src/tasks/tasks.ts'
+import type { ReceiptRecord } from '../../../../src/wallet/receipts/receipt.ts'
 import type { FoundMemories } from '../../../platform/routes/memory-routes.ts'
 import { ApiError, api } from '../api.ts'
 import { shortId } from '../format.ts'
@@ -21,7 +22,7 @@ export interface Found {
 
 /** Maximum number of places of one group. */
 const MAX_SHOWN = 5
-/** Tasks and escrows that are searched, newest first. */
+/** Tasks, escrows and receipts that are searched, newest first. */
 const SEARCHED = 200
 /** Longest id of a session, as clients name it. */
 const LONGEST_SESSION = 128
@@ -65,7 +66,7 @@ export function findPlaces(text: string): Found[] {
   return [{ ...kind, label: text, address: href(page, { id: text }) }, ...named]
 }
 
-/** Finds settings, keys, tasks, escrows, sessions and memories. Kinds that this key may not read are omitted. */
+/** Finds settings, keys, tasks, escrows, receipts, sessions and memories. Kinds that this key may not read are omitted. */
 export async function findRecords(text: string, signal: AbortSignal): Promise<Found[]> {
   if (text.length < SHORTEST) return []
   const found = await Promise.all(SEARCHES.map((search) => readable(search(text, signal))))
@@ -121,6 +122,20 @@ const SEARCHES: readonly Search[] = [
         label: shortId(id),
         note: status,
         address: href('tasks', { id: task_id }),
+      }))
+  },
+  async (text, signal) => {
+    // Receipts have no names.
+    if (!/[0-9a-f]{6}/.test(text)) return []
+    const path = `/api/wallet/metered/usage?limit=${SEARCHED}`
+    const { items } = await api.get<List<ReceiptRecord>>(path, { signal })
+    return items
+      .filter(({ call_id, upstream_call_id }) => holds(call_id, text) || holds(upstream_call_id ?? '', text))
+      .map(({ call_id, upstream_call_id, model }) => ({
+        group: 'Receipts',
+        label: shortId(call_id),
+        note: model,
+        address: href('calls', { id: upstream_call_id ?? call_id }),
       }))
   },
   async (text, signal) => {

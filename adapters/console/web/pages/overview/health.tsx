@@ -4,6 +4,7 @@ import type { ModelConfig } from '../../../../platform/routes/config-model-route
 import type { Health } from '../../../../platform/routes/health-routes.ts'
 import type { ChainBalances } from '../../../../platform/routes/wallet-routes.ts'
 import { messageOf, type Tone, When } from '../../components/components.ts'
+import { FAILING_SHARE } from '../../components/failing.ts'
 import { duration, percent } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
@@ -12,8 +13,6 @@ import './overview.css'
 
 /** Age of calls that show whether the provider works now, in milliseconds. */
 const RECENT_MS = 15 * 60_000
-/** Share of failed calls at which the provider counts as failing. */
-const FAILING_SHARE = 0.5
 /** Timeout in milliseconds. The reply waits for chains that do not answer, each for up to 5 s by default. */
 const CHAINS_MS = 20_000
 

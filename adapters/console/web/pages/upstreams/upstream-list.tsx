@@ -12,6 +12,7 @@ import {
   useAction,
   When,
 } from '../../components/components.ts'
+import { FAILING_SHARE } from '../../components/failing.ts'
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
@@ -94,12 +95,15 @@ export function UpstreamList() {
 const addressOf = (name: string) =>
   name === 'default' ? href('settings', { id: 'providers' }) : href('upstreams', { id: name })
 
-function State({ of: { configured, reachable, open_circuits } }: { of: ShownUpstream }) {
+/** State of an upstream, by what it answers. */
+function State({ of: { configured, reachable, open_circuits, error_rate } }: { of: ShownUpstream }) {
   if (!configured) return <Badge tone="warn">no key</Badge>
   if (open_circuits.length > 0)
     return <Badge tone="bad">circuit breaker open: {open_circuits.map(circuitName).join(', ')}</Badge>
-  if (reachable === null) return <span class="muted">not known</span>
-  return reachable ? <Badge tone="good">answers</Badge> : <Badge tone="bad">does not answer</Badge>
+  if (reachable === false) return <Badge tone="bad">does not answer</Badge>
+  if (error_rate !== null && error_rate >= FAILING_SHARE) return <Badge tone="bad">most calls fail</Badge>
+  if (error_rate !== null && error_rate > MANY_ERRORS) return <Badge tone="warn">some calls fail</Badge>
+  return reachable ? <Badge tone="good">answers</Badge> : <span class="muted">not known</span>
 }
 
 function Fetched({ of }: { of: ShownUpstream['model_list'] }) {
