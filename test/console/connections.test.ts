@@ -301,6 +301,9 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await page.getByRole('link', { name: 'plain-words' }).press('Enter')
     await page.getByText('Short sentences.').waitFor()
     assert.deepEqual(await axeFaults(page), [])
+    await page.goBack()
+    await page.getByRole('link', { name: 'plain-words' }).waitFor()
+    assert.equal(await page.getByLabel('Search').inputValue(), 'plain-words', 'the filter is in the address')
   })
 
   it('makes no request to another host, and violates no content security policy', () => gazeway.assertClean())

@@ -182,6 +182,20 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await page.close()
   })
 
+  it('list the dearest sessions first', async () => {
+    const page = await under.open('#/sessions')
+    const first = page.getByRole('table', { name: 'Sessions' }).getByRole('row').nth(1)
+    await first.waitFor()
+    assert.equal(await first.getByRole('link', { name: HOSTILE }).count(), 0, 'the latest session is of another key')
+    await page.getByLabel('Order').selectOption('cost')
+    await first.getByRole('link', { name: HOSTILE }).waitFor()
+    const reply = await ask(under.platform, 'GET', '/api/coding-sessions', { key: under.platform.admin })
+    const { items } = (await reply.json()) as { items: { key: string; cost_usd: number }[] }
+    const dearest = items.toSorted((a, b) => b.cost_usd - a.cost_usd)
+    assert.deepEqual([dearest[0]?.key, (dearest[0]?.cost_usd ?? 0) > (dearest[1]?.cost_usd ?? 0)], [ada.id, true])
+    await page.close()
+  })
+
   it('stop a session, raise its limit and let it go on', async () => {
     const page = await under.open(`#/sessions/work?key=${ada.id}`)
     await press(page.getByRole('button', { name: 'Stop' }))

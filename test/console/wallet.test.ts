@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
 import { ask } from '../adapters/platform.ts'
 import { KEYS, startAnvil } from '../chain/anvil.ts'
 import { axeFaults, type ConsoleUnderTest, hasFocus, inspect, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
+const run = promisify(execFile)
 const MODELS = ['llm-4-1-fast-reasoning', 'llm-4.20-0309-reasoning']
 /** Calls of the first caller and of the second. */
 const CALLS = [5, 2] as const
@@ -258,7 +261,9 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
   })
 
   it('says what to do where there is nothing yet', async () => {
-    const { key } = await under.platform.gateway.keys.create({ name: 'new', scopes: ['platform'] })
+    const { keys } = under.platform.gateway
+    const limits = { credit_limit_usd: 5 }
+    const { key } = await keys.create({ name: 'new', scopes: ['platform'], limits })
     const page = await under.open('#/usage', { key })
     await page.getByText('No metered calls in this period').waitFor()
     await page.getByText('No receipts', { exact: true }).waitFor()
@@ -266,6 +271,24 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
     await page.goto(`${under.platform.url}/#/wallet/ledger`)
     await page.getByText('No transfers yet').waitFor()
     await page.locator('.stat').filter({ hasText: 'Budgets' }).getByText('no limit').waitFor()
+    const { admin } = under.platform
+    const commands: [string, string, string, RegExp][] = [
+      ['wallet/ledger', 'No transfers yet', admin, /"available_usd":5\b/],
+      ['escrow', 'No escrows yet', key, /"escrow_id":"esc_/],
+      ['connections', 'No connections', key, /"ticket":/],
+    ]
+    for (const [at, title, by, reply] of commands) {
+      await page.goto(`${under.platform.url}/#/${at}`)
+      const empty = page.locator('.empty').filter({ hasText: title })
+      const command = (await empty.locator('.copy code').textContent()) ?? ''
+      assert.deepEqual(await axeFaults(page), [], at)
+      const { stdout } = await run('sh', ['-c', command], { env: { ...process.env, GAZEWAY_KEY: by } })
+      assert.match(stdout, reply, command)
+    }
+    await page.goto(`${under.platform.url}/#/wallet/ledger`)
+    await page.getByRole('table', { name: 'Transfers, newest first' }).getByText('Locked in escrow').waitFor()
+    await page.goto(`${under.platform.url}/#/escrow`)
+    await page.getByRole('table', { name: 'Escrows, newest first' }).getByText('Summarise the week').waitFor()
     await page.close()
   })
 

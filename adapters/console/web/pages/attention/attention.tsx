@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import type { GazeSessionSummary } from '../../../../../src/gaze/gaze-sessions.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import {
@@ -13,13 +12,13 @@ import {
 } from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { href, type PageProps, queryOf } from '../../router.ts'
+import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { StatusBadge } from './attestation-view.tsx'
 import { SessionView } from './session-view.tsx'
 import './attention.css'
 
 /** List of gaze sessions, or the attention of one session. */
-export default function Attention({ id }: PageProps) {
+export default function Attention({ id, query }: PageProps) {
   if (id !== null)
     return (
       <Page
@@ -40,7 +39,7 @@ export default function Attention({ id }: PageProps) {
         </a>
       }
     >
-      <Sessions />
+      <Sessions task={query.get('task') ?? ''} />
     </Page>
   )
 }
@@ -63,17 +62,15 @@ const columnsFor = (names: Names): Column<GazeSessionSummary>[] => [
   whenColumn('updated_at', 'Last record'),
 ]
 
-function Sessions() {
-  const [filter, setFilter] = useState({ task: '' })
-  const task = filter.task.trim()
-  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${queryOf({ task_id: task })}`)
+function Sessions({ task }: { task: string }) {
+  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${queryOf({ task_id: task.trim() })}`)
   return (
     <ListCard<GazeSessionSummary>
       title="Sessions"
       filters={
         <Filters
-          draft={filter}
-          edit={(change) => setFilter({ ...filter, ...change })}
+          draft={{ task }}
+          edit={(change) => go(href('attention', { query: change }), true)}
           fields={[{ name: 'task', label: 'Task', placeholder: 'task_…', maxLength: 128 }]}
         />
       }

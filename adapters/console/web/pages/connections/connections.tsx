@@ -17,6 +17,7 @@ import {
   Primary,
   whenColumn,
 } from '../../components/components.ts'
+import { curlOf } from '../../components/curl.ts'
 import { usePage } from '../../paging.ts'
 import { Chat } from './chat.tsx'
 import { NewConnection } from './new-connection.tsx'
@@ -76,7 +77,8 @@ export default function Connections() {
         empty={
           <Empty
             title="No connections"
-            hint="Create a connection for an agent with “New connection”, or connect in the chat below."
+            hint="Create a connection for an agent with “New connection”, connect in the chat below, or have an agent ask for a ticket:"
+            command={curlOf('/api/connections', { user: 'ada' })}
           />
         }
       />

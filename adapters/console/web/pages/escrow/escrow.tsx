@@ -15,6 +15,7 @@ import {
   Stat,
   When,
 } from '../../components/components.ts'
+import { curlOf } from '../../components/curl.ts'
 import { Exact } from '../../components/exact.tsx'
 import { shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
@@ -70,6 +71,7 @@ export default function EscrowPage({ query }: PageProps) {
           <Empty
             title={status ? `No escrow is ${status}` : 'No escrows yet'}
             hint="Creating a task with a reward locks the reward here."
+            command={status ? undefined : curlOf('/api/tasks', { title: 'Summarise the week', reward_usd: 1 })}
             action={<a href={href('tasks')}>Go to Tasks</a>}
           />
         }

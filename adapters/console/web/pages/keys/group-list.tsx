@@ -29,7 +29,11 @@ export function GroupList() {
         rowKey={({ id }) => id}
         addressOf={({ id }) => href('keys', { id })}
         empty={
-          <Empty title="No groups yet" hint="Keys of a group share its budgets. Each key can also have its own." />
+          <Empty
+            title="No groups yet"
+            hint="Keys of a group share its budgets. Each key can also have its own."
+            command="gazeway group create --name team --budget 20/day"
+          />
         }
         columns={[
           { key: 'name', label: 'Name', align: 'words', render: ({ name, id }) => <span title={id}>{name}</span> },

@@ -28,6 +28,7 @@ export function KeyList() {
           <Empty
             title="No keys yet"
             hint="Create one key per assistant or service, to identify and revoke each separately."
+            command="gazeway key create --name laptop"
           />
         }
         columns={[

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import type { Skill, SkillWithContent } from '../../../../../src/skills/skill.ts'
 import type { SkillCategories, SkillList } from '../../../../platform/routes/skills-routes.ts'
 import {
@@ -15,11 +14,11 @@ import {
   When,
 } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { href, type PageProps, queryOf } from '../../router.ts'
+import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Skills on this machine and on the agent gateway, or one skill. */
-export default function Skills({ id }: PageProps) {
+export default function Skills({ id, query }: PageProps) {
   if (id !== null)
     return (
       <Page title="Skill" back={{ label: 'All skills', href: href('skills') }}>
@@ -31,10 +30,15 @@ export default function Skills({ id }: PageProps) {
       title="Skills"
       intro="Instructions for agents, from the skill folders on this machine and from the agent gateway."
     >
-      <SkillTable />
+      <SkillTable filter={{ search: query.get('search') ?? '', category: query.get('category') ?? '' }} />
     </Page>
   )
 }
+
+const FIRST_SKILL =
+  'mkdir -p ~/.agents/skills/plain-words && ' +
+  String.raw`printf -- '---\nname: plain-words\ndescription: Write short sentences.\n---\nSay one thing at a time.\n' ` +
+  '> ~/.agents/skills/plain-words/SKILL.md'
 
 const COLUMNS: Column<Skill>[] = [
   { key: 'name', label: 'Name' },
@@ -44,8 +48,7 @@ const COLUMNS: Column<Skill>[] = [
   { key: 'state', label: 'State', render: (skill) => <State skill={skill} /> },
 ]
 
-function SkillTable() {
-  const [filter, setFilter] = useState({ search: '', category: '' })
+function SkillTable({ filter }: { filter: { search: string; category: string } }) {
   const query = queryOf({ category: filter.category, search: filter.search.trim() })
   const list = useLive<SkillList>(`/api/skills${query}`, { everyMs: 10_000 })
   const categories = useLive<SkillCategories>('/api/skills/categories', { everyMs: 30_000 })
@@ -55,7 +58,7 @@ function SkillTable() {
       filters={
         <Filters
           draft={filter}
-          edit={(change) => setFilter({ ...filter, ...change })}
+          edit={(change) => go(href('skills', { query: { ...filter, ...change } }), true)}
           fields={[
             { name: 'search', label: 'Search', type: 'search', maxLength: 1000 },
             { name: 'category', label: 'Category', options: [{ value: '', label: 'All' }, ...known] },
@@ -76,6 +79,7 @@ function SkillTable() {
           <Empty
             title="No skills are installed"
             hint="Put a folder with a SKILL.md into .agents/skills or .claude/skills in your home folder or project."
+            command={FIRST_SKILL}
           />
         )
       }

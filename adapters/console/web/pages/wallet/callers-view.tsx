@@ -42,7 +42,7 @@ export function Callers() {
             ({ revoked_at }) => revoked_at === null,
           ),
         ]}
-        empty={<Empty title="No keys yet" hint="Create one in Settings, or with: gazeway key create" />}
+        empty={<Empty title="No keys yet" command="gazeway key create --name laptop" />}
       />
       {editing && <EditKeyDialog of={editing} onClose={() => setEditing(null)} onChanged={page.reload} />}
       {credited && <DepositDialog to={credited} onClose={() => setCredited(null)} />}

@@ -2,6 +2,7 @@ import type { StatementLine } from '../../../../../src/wallet/ledger/transfer-li
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
 import { callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
 import { Badge, Empty, Filters, figureColumn, ListCard, type Tone, whenColumn } from '../../components/components.ts'
+import { curlOf } from '../../components/curl.ts'
 import { Exact } from '../../components/exact.tsx'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
@@ -45,13 +46,13 @@ export function Ledger({ of }: { of: string | null }) {
       {/*
        * Keyed by account, so that the money of one account never appears under another name, not even while loading.
        */}
-      <Account key={caller} of={caller === own ? null : caller} names={names} />
+      <Account key={caller} owner={caller} of={caller === own ? null : caller} names={names} />
     </>
   )
 }
 
-/** Balance of an account and its transfers. */
-function Account({ of, names }: { of: string | null; names: Names }) {
+/** Balance of an account and its transfers. @param of the owner where it is not the signed-in key; else null */
+function Account({ owner, of, names }: { owner: string; of: string | null; names: Names }) {
   const query = of === null ? '' : `?caller_id=${encodeURIComponent(of)}`
   const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
   return (
@@ -69,7 +70,13 @@ function Account({ of, names }: { of: string | null; names: Names }) {
           { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
           figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} signed aligned />),
         ]}
-        empty={<Empty title="No transfers yet" hint="Deposits, metered calls and escrows appear here." />}
+        empty={
+          <Empty
+            title="No transfers yet"
+            hint="Deposits, metered calls and escrows appear here. The key of an admin makes a deposit:"
+            command={curlOf('/api/wallet/metered/deposit', { caller_id: owner, amount_usd: 5, reference: 'invoice-1' })}
+          />
+        }
       />
     </>
   )
