@@ -58,6 +58,20 @@ describe('the styles of the console', () => {
     assert.deepEqual(shared, [], 'the order in which pages were opened decides which rule wins')
   })
 
+  it('keep a spacing of 4 pixels, beside hairlines of at most 2', () => {
+    const spaces = sheets.flatMap((sheet) =>
+      [...readFileSync(sheet, 'utf8').matchAll(/^\s*((?:[\w-]+-)?(?:padding|margin|gap)\b[^:]*:[^;]*);/gm)].map(
+        ([, rule = '']) => ({ sheet: named(sheet), rule, px: [...rule.matchAll(/[\d.]+(?=px)/g)].map(Number) }),
+      ),
+    )
+    assert.ok(spaces.length > 100, 'the stylesheets were read')
+    const odd = spaces.filter(({ px }) => px.some((one) => one > 2 && one % 4 !== 0))
+    assert.deepEqual(
+      odd.map(({ sheet, rule }) => `${sheet}: ${rule}`),
+      [],
+    )
+  })
+
   it('are imported by every component that uses them', () => {
     const missing = components.flatMap((component) => {
       const present = sheetsWith(component)

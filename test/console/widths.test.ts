@@ -33,6 +33,7 @@ const PAGES = [
   'sessions',
 ]
 const ROW_PX = 36
+const SCHEMES = ['light', 'dark'] as const
 /** Sizes of text in the console, in pixels. */
 const SIZES = ['12px', '14px', '16px', '20px', '28px']
 /** Tells whether a name is one that people give, in place of one that fills a line. */
@@ -57,13 +58,15 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
     await under.close()
   })
 
-  it('scrolls no page sideways, has rows of one line, and text of five sizes', async () => {
+  it('scrolls no page sideways, has rows of one line, and text of five sizes, light and dark', async () => {
     const page = await under.open('#/overview', { key: under.platform.admin })
-    for (const at of PAGES) {
+    for (const [number, at] of PAGES.entries()) {
       await page.goto(`${under.platform.url}/#/${at}`)
       await page.locator('main h1').waitFor()
       await page.locator('main .loading').first().waitFor({ state: 'detached' })
-      for (const width of WIDTHS) {
+      for (const [step, width] of WIDTHS.entries()) {
+        // The schemes differ in nothing but colours: half of the widths in each, and in turn from page to page.
+        await page.emulateMedia({ colorScheme: SCHEMES[(number + step) % 2] ?? null })
         await page.setViewportSize({ width, height: 900 })
         await drawn(page)
         const { over, rows, sizes, cut, mixed } = await page.evaluate(() => ({
@@ -94,7 +97,11 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
         assert.deepEqual(mixed, [], `${at}: a column of amounts has one number of decimals`)
         if (width === 2560) assert.deepEqual(cut.filter(isShort), [], `${at}: a name is cut beside free room`)
       }
-      assert.deepEqual(await axeFaults(page), [], at)
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme })
+        const rules = colorScheme === 'dark' ? ['color-contrast'] : null
+        assert.deepEqual(await axeFaults(page, rules), [], `${at}, ${colorScheme}`)
+      }
     }
     await page.close()
   })
