@@ -148,8 +148,8 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
     const page = await under.open('#/tasks?status=open', { key: under.platform.admin, width: 1024 })
     await page.getByRole('button', { name: 'Older' }).click()
     const row = page.getByRole('link', { name: /^(Write )*notes$/ }).last()
-    const name = (await row.textContent()) ?? ''
     await page.getByText('26–40 of 40').waitFor()
+    const name = (await row.textContent()) ?? ''
     await row.scrollIntoViewIfNeeded()
     const left = await page.evaluate(() => scrollY)
     assert.ok(left > 0, 'the list is scrolled')

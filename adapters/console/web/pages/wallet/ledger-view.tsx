@@ -74,7 +74,11 @@ function Account({ owner, of, names }: { owner: string; of: string | null; names
           <Empty
             title="No transfers yet"
             hint="Deposits, metered calls and escrows appear here. The key of an admin makes a deposit:"
-            command={curlOf('/api/wallet/metered/deposit', { caller_id: owner, amount_usd: 5, reference: 'invoice-1' })}
+            command={curlOf('/api/wallet/metered/deposit', {
+              caller_id: owner,
+              amount_usd: 5,
+              reference: `first-${owner}`,
+            })}
           />
         }
       />
