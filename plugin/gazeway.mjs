@@ -36,15 +36,16 @@ function realPathOf(path) {
 }
 
 // src/review/shell-line.ts
-function shellCommands(line) {
-  const reader = { line, at: 0, commands: [], open: [] };
+function shellLine(line) {
+  const reader = { line, at: 0, commands: [], written: [], open: [] };
   begin(reader, "");
   while (reader.at < line.length) {
     if (innermost(reader).quote === "") readBare(reader);
     else readQuoted(reader);
   }
   while (reader.open.length > 0) end(reader);
-  return reader.commands;
+  const { commands, written } = reader;
+  return { commands, written };
 }
 var programOf = (word) => word.slice(word.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
 var innermost = ({ open }) => open.at(-1);
@@ -66,6 +67,7 @@ function endWord(reader) {
   if (BRACKETS.has(word.text)) word.isOpaque = false;
   if (next === "end") list.ends.push({ text: word.text, isQuoted: /["']/.test(reader.line[reader.at - 1] ?? "") });
   else if (next === "word") list.command.push(word);
+  else if (next === "written") reader.written.push(word);
   list.word = null;
   list.next = "word";
 }
@@ -163,8 +165,9 @@ function readRedirection(reader) {
   endWord(reader);
   const [operator = ""] = /^(?:&>>?|<<<|<<-?|<>|>>|>\||[<>]&?)/.exec(reader.line.slice(reader.at, reader.at + 3)) ?? [];
   reader.at += operator.length;
-  list.next = /^<<-?$/.test(operator) ? "end" : "file";
+  list.next = NEXT[operator] ?? (operator.includes(">") ? "written" : "read");
 }
+var NEXT = { "<<": "end", "<<-": "end", "<<<": "word" };
 var READS_TEXT = /* @__PURE__ */ new Set(["cat", "tee", "git", "gh"]);
 function readNewline(reader) {
   endWord(reader);
@@ -184,38 +187,201 @@ function readNewline(reader) {
   }
 }
 
+// src/review/shell-command.ts
+var KEYWORDS = new Set("! { } if then elif else fi while until do done time".split(" "));
+var RUNNERS = new Set("builtin command env eval exec nice nohup stdbuf sudo timeout".split(" "));
+var SHELLS = new Set("ash bash dash ksh sh zsh".split(" "));
+var GIT_WITH_VALUE = /* @__PURE__ */ new Set(["-C", "-c", "--namespace", "--config-env", "--exec-path", "--git-dir", "--work-tree"]);
+var isProgram = (word, name) => name !== void 0 && programOf(word) === name;
+var isShell = (program) => SHELLS.has(programOf(program));
+function withoutPrefixes(command2) {
+  let isAfterRunner = false;
+  const start = command2.findIndex(({ text: text2 }) => {
+    if (RUNNERS.has(programOf(text2))) {
+      isAfterRunner = true;
+      return false;
+    }
+    const isOptionOfRunner = isAfterRunner && /^(-|\d)/.test(text2);
+    return !(KEYWORDS.has(text2) || isOptionOfRunner || /^\w+\+?=/.test(text2));
+  });
+  return start === -1 ? [] : command2.slice(start);
+}
+var PACERS = /* @__PURE__ */ new Set(["nice", "stdbuf", "timeout"]);
+var PLAIN_RUNNERS = /* @__PURE__ */ new Set([...PACERS, "builtin", "command", "env", "exec", "nohup"]);
+function started(command2) {
+  const settings = [];
+  let runner = "";
+  for (const [at, { text: text2, isOpaque }] of command2.entries()) {
+    if (/^\w+\+?=/.test(text2)) settings.push(text2);
+    else if (PLAIN_RUNNERS.has(text2)) runner = text2;
+    else if (PACERS.has(runner) && !isOpaque && /^(-\w*|\d[\d.]*[smhd]?)$/.test(text2)) continue;
+    else if (runner !== "" && (isOpaque || text2.startsWith("-"))) return null;
+    else if (runner !== "" || !KEYWORDS.has(text2)) return { settings, words: command2.slice(at) };
+  }
+  return { settings, words: [] };
+}
+function subcommandOf(command2) {
+  const words = withoutPrefixes(command2).map(({ text: text2 }) => text2);
+  if (!isProgram(words[0] ?? "", "git")) return null;
+  let at = 1;
+  while (words[at]?.startsWith("-")) at += GIT_WITH_VALUE.has(words[at]) ? 2 : 1;
+  return words[at] ?? null;
+}
+function inWords(command2) {
+  const words = command2.map(({ text: text2 }) => text2).join(" ");
+  return words.length > 60 ? `${words.slice(0, 60)}\u2026` : words;
+}
+
+// src/review/plain-command.ts
+function isPlain(command2) {
+  const start = started(command2);
+  if (start === null || !start.settings.every(isPlainSetting)) return false;
+  const [program, ...words] = start.words;
+  if (program === void 0) return true;
+  if (program.isOpaque || words.some(({ text: text2 }) => EVALUATED.test(text2))) return false;
+  const name = program.text;
+  if (name === "eval" || isShell(name)) return isReadLine(name, words);
+  if (name === "git") return isPlainGit(words);
+  const allows = ALLOWED_WORDS[name];
+  return HARMLESS.has(name) && (allows === void 0 || words.every((word) => allows(word)));
+}
+function isPlainlyRun(command2, at) {
+  const start = started(command2);
+  if (start === null || command2.length - start.words.length !== at) return false;
+  if (!start.settings.every(isPlainSetting) || start.words.some(({ isOpaque }) => isOpaque)) return false;
+  const [program, ...words] = start.words.map(({ text: text2 }) => text2);
+  if (!/^([\w.-]+|\/(usr|bin|opt)\/.*)$/.test(program ?? "")) return false;
+  return !isProgram(program ?? "", "git") || afterGitOptions(words) !== null;
+}
+var HARMLESS = new Set(
+  "cat cd cut date echo egrep exit export false fgrep for grep head ls printf pwd return rg set sleep tail tee test tr true unset wait wc : [ [[".split(
+    " "
+  )
+);
+var EVALUATED = /\$\(|`/;
+var ALLOWED_WORDS = {
+  cd: ({ text: text2, isOpaque }) => !isOpaque && !text2.startsWith("-"),
+  export: ({ text: text2, isOpaque }) => /^\w+$/.test(text2) && !isOpaque || isPlainSetting(text2),
+  printf: ({ text: text2 }) => !text2.startsWith("-v"),
+  // It runs programs with `--pre` and `--hostname-bin`.
+  rg: ({ text: text2, isOpaque }) => !isOpaque && !text2.startsWith("--"),
+  set: ({ text: text2 }) => /^(-[eux]+|-[eux]*o|pipefail)$/.test(text2),
+  unset: ({ text: text2, isOpaque }) => !isOpaque && /^\w+$/.test(text2)
+};
+var SETTINGS = new Set(
+  "CI DEBUG FORCE_COLOR GH_TOKEN GITHUB_TOKEN GIT_TERMINAL_PROMPT HUSKY LANG LC_ALL LEFTHOOK NO_COLOR NODE_ENV NPM_TOKEN SKIP TERM TZ".split(
+    " "
+  )
+);
+var PLAIN_SSH = /^ssh( -[ilp] [\w./~@-]+| -[46vqA]+)*$/;
+function isPlainSetting(setting) {
+  const [, name = "", value = ""] = /^(\w+)\+?=(.*)$/s.exec(setting) ?? [];
+  if (name === "GIT_SSH_COMMAND") return PLAIN_SSH.test(value);
+  return SETTINGS.has(name) || /^[a-z]\w*$/.test(name) && !name.endsWith("path");
+}
+function isReadLine(name, words) {
+  const [line, ...more] = name === "eval" ? words : words.slice(1);
+  const isOption = name === "eval" || /^-[elux]*c$/.test(words[0]?.text ?? "");
+  return isOption && line !== void 0 && more.length === 0 && /\s/.test(line.text) && !line.isOpaque;
+}
+var GIT_OPTIONS = /* @__PURE__ */ new Set(["--no-pager", "-P", "--no-replace-objects", "--no-optional-locks", "--no-advice"]);
+var GIT_SETTINGS = /^(advice|color|gc|http|pack|user)\.[\w.:/-]+=|^protocol\.version=|^push\.default=(current|simple|upstream|nothing)$|^commit\.gpgsign=/i;
+function afterGitOptions(words) {
+  let at = 0;
+  for (; words[at]?.startsWith("-"); at++) {
+    const isPaired = words[at] === "-C" || words[at] === "-c" && GIT_SETTINGS.test(words[at + 1] ?? "");
+    if (isPaired) at++;
+    else if (!GIT_OPTIONS.has(words[at])) return null;
+  }
+  return words.slice(at);
+}
+var HARMLESS_OF_GIT = new Set(
+  "add blame cat-file describe diff diff-tree for-each-ref grep log ls-files ls-remote merge-base name-rev rev-list rev-parse shortlog show status version".split(
+    " "
+  )
+);
+var LISTS = {
+  branch: /^(-[avr]+|--all|--list|--remotes|--show-current|--verbose)$/,
+  remote: /^(-v|--verbose)$/,
+  stash: /^list$/
+};
+var LONG_OPTIONS = new Set(
+  "abbrev abbrev-commit abbrev-ref all author branch cached color contains count cc date decorate dirstat dry-run exclude-standard first-parent format git-dir graph grep heads ignore-missing is-ancestor left-right max-count merges name-only name-status no-color no-merges no-patch no-renames numstat oneline others patch patience points-at porcelain pretty quiet refs remotes reverse short shortstat show-current show-toplevel since sort staged stat summary symbolic-full-name tags unified until untracked-files update verbose verify word-diff".split(" ")
+);
+function isPlainGit(words) {
+  const [subcommand = "", ...rest] = afterGitOptions(words.map(({ text: text2 }) => text2)) ?? [];
+  if (words.some(({ isOpaque }) => isOpaque)) return false;
+  const lists = LISTS[subcommand];
+  if (lists !== void 0) return rest.length > 0 && rest.every((word) => lists.test(word));
+  return HARMLESS_OF_GIT.has(subcommand) && rest.every(isPlainOption);
+}
+function isPlainOption(word) {
+  if (word === "--" || !word.startsWith("-")) return true;
+  const [, name] = /^--([^=]+)/.exec(word) ?? [];
+  return name === void 0 ? !/o/i.test(word) : LONG_OPTIONS.has(name);
+}
+var INTERPRETER = /^(python|node|perl|ruby|php|deno|bun|osascript)[\d.]*$/;
+function runsLine(command2, written) {
+  const [program, ...words] = started(command2)?.words ?? [];
+  if (program === void 0) return false;
+  const isWritten = ({ text: text2 }) => written.some((file2) => file2.text.replace(/^\.\//, "") === text2.replace(/^\.\//, ""));
+  if (isWritten(program)) return true;
+  const name = programOf(program.text);
+  if (!isShell(name) && !INTERPRETER.test(name) && name !== "source" && name !== ".") return false;
+  const [file] = words.filter(({ text: text2 }) => !text2.startsWith("-"));
+  const isCode = words.some(({ text: text2 }) => /^-\w*[ceE]$|^--eval$/.test(text2));
+  return file === void 0 || isCode || file.isOpaque || file.text.startsWith("/dev/") || isWritten(file);
+}
+
 // src/review/held-command.ts
 var USUALLY_HELD = ["git push", "gh pr merge"];
 function heldCommand(line, names) {
   const wanted = names.map((name) => ({ name, words: name.split(/\s+/).filter(Boolean) }));
-  const commands = commandsIn(line);
+  const { commands, written } = readLine(line);
   const runs = commands.map((command2) => heldBy(command2, wanted));
-  const first = runs.find((run) => run !== null) ?? spelledSomehow(line, commands, wanted);
-  if (!first) return null;
-  const others = commands.filter(
-    (command2, at) => namesRepository(command2) || runs[at] === null && !isHarmless(command2)
-  );
-  return { ...first, besides: others[0] === void 0 ? null : inWords(others[0]) };
+  const found = runs.find((run) => run !== null) ?? spelledSomehow(line, { commands, written }, wanted);
+  if (!found) return null;
+  const first = { name: found.name, args: found.args };
+  const isFine = (command2, at2) => runs[at2] ? isPlainlyRun(command2, runs[at2].program) : isPlain(command2);
+  const at = commands.findIndex((command2, index) => !isFine(command2, index));
+  if (at !== -1) return { ...first, besides: inWords(commands[at]), isItself: runs[at] !== null };
+  return { ...first, besides: secondFolder(commands) ?? changedFile(commands, written), isItself: false };
 }
-var commandsIn = (line) => shellCommands(line).flatMap((command2) => [command2, ...linesIn(command2).flatMap(commandsIn)]);
+function readLine(line) {
+  const { commands, written } = shellLine(line);
+  const parts = commands.map((command2) => ({ command: command2, inner: linesIn(command2).map(readLine) }));
+  return {
+    commands: parts.flatMap(({ command: command2, inner }) => [command2, ...inner.flatMap((one) => one.commands)]),
+    written: [...written, ...parts.flatMap(({ inner }) => inner.flatMap((one) => one.written))]
+  };
+}
 function linesIn(command2) {
   const [program, ...words] = withoutPrefixes(command2);
-  const isText = TAKES_TEXT.has(programOf(program?.text ?? "")) || TEXT_OF_GIT.has(subcommandOf(command2) ?? "");
-  const lines = isText ? [] : words.filter(({ text: text2 }) => /\s/.test(text2));
+  const lines = isText(command2) ? [] : words.filter(({ text: text2 }) => /\s/.test(text2));
   return [...lines, .../\s/.test(program?.text ?? "") ? [program] : []].map(({ text: text2 }) => text2);
 }
-var TAKES_TEXT = /* @__PURE__ */ new Set(["gh", "echo", "printf", "grep", "egrep", "fgrep", "rg"]);
+var TAKES_TEXT = new Set("gh echo printf cat head tail ls wc tee cut tr grep egrep fgrep rg".split(" "));
 var TEXT_OF_GIT = /* @__PURE__ */ new Set(["commit", "tag", "notes", "log", "show", "grep", "merge", "stash"]);
+function isText(command2) {
+  const [program] = started(command2)?.words ?? [];
+  return TAKES_TEXT.has(programOf(program?.text ?? "")) || program !== void 0 && TEXT_OF_GIT.has(subcommandOf(command2) ?? "");
+}
 function heldBy(command2, wanted) {
   const words = command2.map(({ text: text2 }) => text2);
-  for (let at = 0; at < words.length; at++)
+  const start = command2.length - withoutPrefixes(command2).length;
+  const end2 = isText(command2) ? Math.min(start + 1, words.length) : words.length;
+  for (let at = 0; at < end2; at++)
     for (const { name, words: own } of wanted) {
-      const after = isProgram(words[at], own[0]) ? wordsAfter(words, at + 1, own) : null;
-      if (after !== null) return { name, args: words.slice(after) };
+      const after = heldFrom(words, at, own);
+      if (after !== null) return { name, args: words.slice(after), program: at };
     }
   return null;
 }
-var isProgram = (word, name) => name !== void 0 && programOf(word) === name;
+function heldFrom(words, at, own) {
+  const word = words[at];
+  if (own[0] === "git" && isProgram(word, `git-${own[1]}`)) return wordsAfter(words, at + 1, own.slice(1));
+  return isProgram(word, own[0]) ? wordsAfter(words, at + 1, own) : null;
+}
 function wordsAfter(words, from, [program, ...wanted]) {
   let next = 0;
   let at = from;
@@ -226,69 +392,38 @@ function wordsAfter(words, from, [program, ...wanted]) {
   }
   return next === wanted.length ? at : null;
 }
-var RUNS_WORDS = /* @__PURE__ */ new Set(["xargs", "parallel"]);
-function spelledSomehow(line, commands, wanted) {
-  const isUnclear = commands.some((command2) => {
-    const [program] = withoutPrefixes(command2);
-    return program !== void 0 && (program.isOpaque || RUNS_WORDS.has(programOf(program.text)));
-  });
-  if (!isUnclear) return null;
+function spelledSomehow(line, { commands, written }, wanted) {
   const named = new Set(line.replace(/["'\\[\]]/g, "").split(/[^\w.-]+/));
-  const found = wanted.find(({ words }) => words.every((word) => named.has(word)));
-  return found === void 0 ? null : { name: found.name, args: [] };
+  const isUnclear = commands.some((command2) => isPutTogether(command2) || runsLine(command2, written));
+  const found = wanted.find(
+    ({ words }) => isUnclear && words.every((word) => named.has(word)) || commands.some((command2) => isHidden(command2, words))
+  );
+  return found === void 0 ? null : { name: found.name, args: [], program: -1 };
 }
-var KEYWORDS = new Set("! { } if then elif else fi while until do done time".split(" "));
-var RUNNERS = new Set("builtin command env eval exec nice nohup stdbuf sudo timeout".split(" "));
-function withoutPrefixes(command2) {
-  let isAfterRunner = false;
-  const start = command2.findIndex(({ text: text2 }) => {
-    if (RUNNERS.has(programOf(text2))) {
-      isAfterRunner = true;
-      return false;
-    }
-    const isOptionOfRunner = isAfterRunner && /^(-|\d)/.test(text2);
-    return !(KEYWORDS.has(text2) || isOptionOfRunner || /^\w+=/.test(text2));
-  });
-  return start === -1 ? [] : command2.slice(start);
+var RUNS_WORDS = /* @__PURE__ */ new Set(["xargs", "parallel"]);
+function isPutTogether(command2) {
+  const [program] = withoutPrefixes(command2);
+  return program !== void 0 && (program.isOpaque || RUNS_WORDS.has(programOf(program.text)));
 }
-var SHELLS = new Set("ash bash dash ksh sh zsh".split(" "));
-var HARMLESS = new Set(
-  "cat cd cut date echo egrep exit export false fgrep for grep head ls printf pwd return rg set sleep sort tail tee test tr true unset wait wc : [ [[".split(
-    " "
-  )
-);
-var HARMLESS_OF_GIT = new Set(
-  "add blame cat-file describe diff diff-tree for-each-ref grep log ls-files ls-remote merge-base name-rev rev-list rev-parse shortlog show status version".split(
-    " "
-  )
-);
-function isHarmless(command2) {
+function isHidden(command2, [, ...own]) {
   const [program, ...words] = withoutPrefixes(command2);
-  if (program === void 0) return true;
-  if (/\s/.test(program.text) && !program.isOpaque) return true;
-  if (program.isOpaque) return false;
-  const name = programOf(program.text);
-  if (SHELLS.has(name))
-    return words.some(({ text: text2 }) => /^-\w*c/.test(text2)) && words.every(({ text: text2, isOpaque }) => isRead(text2, isOpaque));
-  if (name === "git") return HARMLESS_OF_GIT.has(subcommandOf(command2) ?? "");
-  if (name === "cd") return words.every(({ text: text2, isOpaque }) => text2 !== "-" && !isOpaque);
-  return HARMLESS.has(program.text);
+  const isUnnamed = program?.isOpaque && /[$*?[{\\]/.test(programOf(program.text));
+  return own.length > 0 && isUnnamed === true && own.every((word, at) => words[at]?.text === word);
 }
-var isRead = (text2, isOpaque) => text2.startsWith("-") || /\s/.test(text2) && !isOpaque;
-var namesRepository = (command2) => command2.some(({ text: text2 }) => OF_REPOSITORY.test(text2));
-var OF_REPOSITORY = /^(--git-dir|--work-tree|GIT_(DIR|WORK_TREE|COMMON_DIR|CONFIG\w*)=|push\.default=matching|remote\.\S+\.(push|mirror)=)/i;
-var WITH_VALUE = /* @__PURE__ */ new Set(["-C", "-c", "--namespace", "--config-env", "--exec-path", "--git-dir", "--work-tree"]);
-function subcommandOf(command2) {
-  const words = withoutPrefixes(command2).map(({ text: text2 }) => text2);
-  if (!isProgram(words[0] ?? "", "git")) return null;
-  let at = 1;
-  while (words[at]?.startsWith("-")) at += WITH_VALUE.has(words[at]) ? 2 : 1;
-  return words[at] ?? null;
+function secondFolder(commands) {
+  const second = commands.filter((command2) => withoutPrefixes(command2)[0]?.text === "cd")[1];
+  return second === void 0 ? null : inWords(second);
 }
-var inWords = (command2) => {
-  const words = command2.map(({ text: text2 }) => text2).join(" ");
-  return words.length > 60 ? `${words.slice(0, 60)}\u2026` : words;
-};
+function changedFile(commands, written) {
+  const files = commands.flatMap((command2) => {
+    const [program, ...words] = withoutPrefixes(command2);
+    return program?.text === "tee" || program?.text === "cd" ? words : [];
+  });
+  const own = [...written, ...files].find(
+    ({ text: text2, isOpaque }) => isOpaque || /(^|\/)\.git(\/|$)|(^|\/)(HEAD|packed-refs|refs\/.*)$/i.test(text2)
+  );
+  return own === void 0 ? null : `> ${own.text}`;
+}
 
 // adapters/command/plugin-launcher.ts
 var builds = ["dist/cli.js", "../dist/cli.js"].map((path) => fileURLToPath(new URL(path, import.meta.url)));

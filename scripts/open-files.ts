@@ -274,6 +274,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'review-verifier.ts',
     'reviews.ts',
     'statement.ts',
+    'shell-command.ts',
     'task-review.ts',
     'uncommitted.ts',
     'verify.ts',

@@ -1,23 +1,18 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { authenticate } from '../../src/review/authenticate.ts'
 import { askGit, openCheckout } from '../../src/review/checkout.ts'
 import { writtenOut } from '../../src/review/git-aliases.ts'
-import {
-  commandsIn,
-  type HeldCommand,
-  heldCommand,
-  USUALLY_HELD,
-  withoutPrefixes,
-} from '../../src/review/held-command.ts'
+import { commandsIn, type HeldCommand, heldCommand, USUALLY_HELD } from '../../src/review/held-command.ts'
 import type { Policy } from '../../src/review/policy.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
 import { pushedBesidesHead } from '../../src/review/pushed-refs.ts'
 import { type OpenedReceipt, readReceipts } from '../../src/review/receipt.ts'
+import { withoutPrefixes } from '../../src/review/shell-command.ts'
 import { verifyRange } from '../../src/review/verify.ts'
 import { gatewayKeys } from '../../src/signing/gateway-keys.ts'
 import { readInput } from './read-input.ts'
@@ -46,20 +41,24 @@ export async function holdFor(command: string, folder: string, loaded: LoadedCon
 
 /** Lists the folders that a line may run commands in: the first one, and those that `cd` and `git -C` name. */
 function foldersIn(line: string, folder: string): Set<string> {
-  const folders = new Set([folder])
-  let here = folder
-  for (const command of commandsIn(line)) {
-    const words = withoutPrefixes(command).map(({ text }) => text.replace(/^~(?=\/|$)/, homedir()))
-    const target = words.find(
-      (word, at) => at > 0 && (words[0] === 'cd' ? !word.startsWith('-') : words[at - 1] === '-C'),
-    )
-    if (target === undefined) continue
-    const reached = resolve(here, target)
-    if (words[0] === 'cd') here = reached
-    if (existsSync(reached)) folders.add(reached)
-  }
-  return folders
+  const commands = commandsIn(line).map((command) => withoutPrefixes(command).map(expanded))
+  // A `cd` that fails leaves the next command where it was.
+  const bases = [folder]
+  for (const [program, target] of commands)
+    if (program === 'cd' && target !== undefined) bases.push(resolve(bases.at(-1) as string, target))
+  const inOthers = commands
+    .map(([, ...words]) => words.filter((_, at) => words[at - 1] === '-C'))
+    .filter(({ length }) => length > 0)
+  // Git goes through links one by one, where a shell takes `..` for the folder's name.
+  const reached = bases.flatMap((base) =>
+    inOthers.map((targets) =>
+      targets.reduce((from, target) => (isAbsolute(target) ? target : `${from}/${target}`), base),
+    ),
+  )
+  return new Set([...bases, ...reached].filter((one) => one === folder || existsSync(one)))
 }
+
+const expanded = ({ text }: { text: string }): string => text.replace(/^~(?=\/|$)/, homedir())
 
 async function holdIn(folder: string, command: string, loaded: LoadedConfig): Promise<string | null> {
   try {
@@ -69,7 +68,7 @@ async function holdIn(folder: string, command: string, loaded: LoadedConfig): Pr
     if (!policy || policy.hold.length === 0) return null
     const held = heldCommand(await writtenOut(checkout, command), policy.hold)
     if (held === null) return null
-    if (held.besides !== null) return severalAtOnce(held.name, held.besides)
+    if (held.besides !== null) return notPlain(held.name, held.besides, held.isItself)
     if (base === null)
       return `${held.name} is held until its change is reviewed, and there is no branch of origin to compare with.`
     return (
@@ -84,9 +83,11 @@ async function holdIn(folder: string, command: string, loaded: LoadedConfig): Pr
 }
 
 /** The hook judges HEAD before the line runs, so that a commit in the same line would pass with it. */
-const severalAtOnce = (held: string, besides: string): string =>
-  `${held} is held by the review policy, which judges HEAD before the line runs. Run the other part first, without ` +
-  `${held}: ${besides}. Have what it commits reviewed, then run ${held} as a command of its own.`
+const notPlain = (held: string, part: string, isItself: boolean): string =>
+  `${held} is held by the review policy, which judges HEAD before the line runs` +
+  (isItself
+    ? `, and what this would land is not plain: ${part}. Write it without settings, variables and other programs, such as: ${held}`
+    : `. Run the other part first, without ${held}: ${part}. Have what it commits reviewed, then run ${held} as a command of its own.`)
 
 async function otherThanHead(checkout: Checkout, { name, args }: HeldCommand): Promise<string | null> {
   const other = name.startsWith('git push') ? await pushedBesidesHead(checkout, args) : null

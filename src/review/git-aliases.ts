@@ -1,5 +1,6 @@
 import { type Checkout, git } from '../context/git-command.ts'
-import { commandsIn, subcommandOf } from './held-command.ts'
+import { commandsIn } from './held-command.ts'
+import { subcommandOf } from './shell-command.ts'
 
 /** A line that sets an alias for one command: `git -c alias.p=push p`. */
 const SET_IN_LINE = /^alias\.[^=]+=(.*)$/is

@@ -5,8 +5,15 @@ export interface ShellWord {
   isOpaque: boolean
 }
 
-/** Words of one command: its program, and what it is given. Redirections are omitted. */
+/** Words of one command: its program, and what it is given. Redirections to and from files are omitted. */
 export type ShellCommand = readonly ShellWord[]
+
+/** A line of shell, with what stands in `$(…)`, `(…)` and backquotes in it. */
+export interface ShellLine {
+  commands: ShellCommand[]
+  /** Files that its redirections write. */
+  written: ShellWord[]
+}
 
 /** Commands that are being read: those of the line itself, or of what stands in parentheses or backquotes in it. */
 interface List {
@@ -16,7 +23,7 @@ interface List {
   word: ShellWord | null
   quote: '' | "'" | '"'
   /** Role of the next word: the file of a redirection, or the end of the text that follows the line, as in `<<EOF`. */
-  next: 'word' | 'file' | 'end'
+  next: 'word' | 'read' | 'written' | 'end'
   ends: { text: string; isQuoted: boolean }[]
 }
 
@@ -24,23 +31,26 @@ interface Reader {
   line: string
   at: number
   commands: ShellCommand[]
+  written: ShellWord[]
   /** Lists under way, the innermost last. */
   open: List[]
 }
 
 /**
  * Reads a line of a POSIX shell into the commands that it runs, those of `$(…)`, `(…)` and backquotes as well. Words are
- * as the shell hands them over, as far as the line says it. Keywords, such as `if` and `{`, are words.
+ * as the shell hands them over, as far as the line says it. Keywords, such as `if` and `{`, are words, and so is the text
+ * after `<<<`.
  */
-export function shellCommands(line: string): ShellCommand[] {
-  const reader: Reader = { line, at: 0, commands: [], open: [] }
+export function shellLine(line: string): ShellLine {
+  const reader: Reader = { line, at: 0, commands: [], written: [], open: [] }
   begin(reader, '')
   while (reader.at < line.length) {
     if (innermost(reader).quote === '') readBare(reader)
     else readQuoted(reader)
   }
   while (reader.open.length > 0) end(reader)
-  return reader.commands
+  const { commands, written } = reader
+  return { commands, written }
 }
 
 /** Takes the folder and the `.exe` from a program. */
@@ -72,6 +82,7 @@ function endWord(reader: Reader): void {
   if (BRACKETS.has(word.text)) word.isOpaque = false
   if (next === 'end') list.ends.push({ text: word.text, isQuoted: /["']/.test(reader.line[reader.at - 1] ?? '') })
   else if (next === 'word') list.command.push(word)
+  else if (next === 'written') reader.written.push(word)
   list.word = null
   list.next = 'word'
 }
@@ -180,8 +191,11 @@ function readRedirection(reader: Reader): void {
   endWord(reader)
   const [operator = ''] = /^(?:&>>?|<<<|<<-?|<>|>>|>\||[<>]&?)/.exec(reader.line.slice(reader.at, reader.at + 3)) ?? []
   reader.at += operator.length
-  list.next = /^<<-?$/.test(operator) ? 'end' : 'file'
+  list.next = NEXT[operator] ?? (operator.includes('>') ? 'written' : 'read')
 }
+
+/** Roles of the words after operators that name no file. */
+const NEXT: Readonly<Record<string, List['next']>> = { '<<': 'end', '<<-': 'end', '<<<': 'word' }
 
 /** Programs that do not run the text that follows their line. */
 const READS_TEXT = new Set(['cat', 'tee', 'git', 'gh'])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
@@ -87,7 +87,7 @@ describe('the hook of the plugin before a command', () => {
   it('denies what the policy holds, until a passkey or the gateway of another account stands behind the review', async (t) => {
     const { place, own, moved, other, review } = await createHeld(t)
     const unread = /^git push is held by the review policy\. pay\.ts:1: in no receipt that counts/
-    assert.match((await reasonOf(place, 'cd . && git -c a.b=c push origin main')) ?? '', unread)
+    assert.match((await reasonOf(place, 'cd . && git -c color.ui=false push origin main')) ?? '', unread)
     assert.match((await reasonOf(place, 'npm publish')) ?? '', /^npm publish is held/)
     assert.equal(await reasonOf(place, 'git status'), null)
     await review()
@@ -125,10 +125,31 @@ describe('the hook of the plugin before a command', () => {
     git('branch', 'other', 'HEAD^')
     assert.match(await refusal('git push origin other:main'), /, and other:main is not HEAD\. Check out what you push/)
     assert.match(await refusal('git push --all'), /, and --all is not HEAD/)
+    for (const [more, command] of [
+      ['--mirr', 'git push --mirr origin'],
+      ['--al', 'git push --al'],
+      ['-fx', 'git push -fx origin'],
+      ['other:main', 'git push -o -d origin other:main'],
+      ['other:main', 'git push -uo --delete origin other:main'],
+      ['other:main', 'git push --delete --no-delete origin other:main'],
+      ['--repo', 'git push --repo --repo origin other:main'],
+      ['--receive-pack=./x', 'git push --receive-pack=./x origin HEAD'],
+      ['other:main', 'git push origin -- other:main'],
+      ['refs/heads/*:refs/heads/*', "git push origin 'refs/heads/*:refs/heads/*'"],
+      ['--recurse-submodules=only', 'git push --recurse-submodules=only origin HEAD'],
+    ] as const)
+      assert.ok((await refusal(command)).includes(`, and ${more} is not HEAD`), command)
+    assert.match(await refusal('HOME=/tmp git push'), /is not plain: HOME=\/tmp git push\. Write it without settings/)
     git('config', 'alias.p', 'push')
     assert.match(await refusal('git p'), /^git push is held/)
     assert.match(await refusal('git -c alias.q=push q'), /^git push is held/)
-    for (const command of ['git push origin HEAD', 'git push origin main refs/notes/reviews', 'git push origin :other'])
+    for (const command of [
+      'git push origin HEAD',
+      'git push origin main refs/notes/reviews',
+      'git push origin :other',
+      'git push -fu --no-verify -o ci.skip origin HEAD:main',
+      'git push -d origin other',
+    ])
       assert.equal(await refusal(command), '', command)
     git('config', 'push.default', 'matching')
     assert.match(await refusal('git push'), /, and push\.default matching is not HEAD/)
@@ -139,7 +160,15 @@ describe('the hook of the plugin before a command', () => {
     assert.equal(await refusal('git push'), '')
     commitFiles({ 'pay.ts': 'send(3)\n' })
     const elsewhere = { ...place, project: place.home }
-    for (const command of [`cd ${root} && git push`, `git -C ${root} push`])
+    const link = join(place.home, 'link')
+    symlinkSync(join(root, '.git'), link)
+    for (const command of [
+      `cd ${root} && git push`,
+      `cd nowhere; git -C ${root} push`,
+      `git -C ${dirname(root)} -C ${basename(root)} push`,
+      `git -C ${link}/.. push`,
+      `cd ${dirname(root)} && git -C ${basename(root)} push`,
+    ])
       assert.match((await reasonOf(elsewhere, command)) ?? '', /pay\.ts/, command)
   })
 
