@@ -87,18 +87,19 @@ async function keepSession(trx: Transaction<Schema>, key: Columns, client: strin
     .returning('calls')
     .executeTakeFirstOrThrow()
   if (calls > 0) return
+  const isIdle = sql<boolean>`calls = 0` // The index of sessions without calls needs the number itself.
   const beyond = await trx
     .selectFrom('coding_sessions')
     .select(['caller_id', 'session_id'])
     .where('caller_id', '=', key.caller_id)
-    .where('calls', '=', sql.lit(0)) // The index of sessions without calls needs the number itself.
+    .where(isIdle)
     .where('session_id', '<>', key.session_id)
     .orderBy('last_at', 'desc')
     .orderBy('session_id')
     .limit(1000)
     .offset(MOST.idle - 1)
     .execute()
-  await forgetSessions(trx, beyond)
+  await forgetSessions(trx, beyond, isIdle)
 }
 
 /** Facts after those that are sent. Another repository has nothing of the one before. */

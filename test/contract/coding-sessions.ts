@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sql } from 'kysely'
+import { type KyselyPlugin, sql } from 'kysely'
 import { SessionGroupBy } from '../../src/calls/call-groups.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
+import { SESSION_OF_CALL } from '../../src/calls/named-session.ts'
 import { callSweeps } from '../../src/calls/retention.ts'
 import { emptySession } from '../../src/calls/session-sums.ts'
 import { sessionRetention } from '../../src/coding-sessions/forget-sessions.ts'
@@ -188,6 +189,39 @@ export function codingSessionsContract(open: () => Promise<Store>): void {
       assert.equal(kept.length, 200)
       assert.deepEqual([await ranges('idle_1'), (await ranges('idle_2')).length], [[], 1])
       assert.equal((await rows('facts')).length, 1)
+    })
+
+    it('keep the name of a first call that comes while the oldest without calls are deleted', async () => {
+      await note('first', { branch: 'main' }, 100, 'key_race')
+      const more = Array.from({ length: 199 }, (_, i) => emptySession('key_race', `other_${i}`, at(200).toISOString()))
+      await store.db.insertInto('coding_sessions').values(more).execute()
+      const selects = new WeakSet<object>()
+      let calling: Promise<void> | undefined
+      const plugin: KyselyPlugin = {
+        transformQuery({ node, queryId }) {
+          if (node.kind === 'SelectQueryNode') selects.add(queryId)
+          return node
+        },
+        async transformResult({ result, queryId }) {
+          const isSelected = selects.has(queryId) && result.rows.some(({ session_id }) => session_id === 'first')
+          if (!isSelected) return result
+          calling = write(callOf('first', 201, { caller_id: 'key_race' }))
+          // SQLite has one writer at a time: the call waits for the deletion.
+          if (store.engine === 'postgres') await calling
+          return result
+        },
+      }
+      const racing: Store = { ...store, write: (work) => store.write((trx) => work(trx.withPlugin(plugin))) }
+      await noteFacts(racing, { callerId: 'key_race', sessionId: 'newest' }, { branch: 'new' }, at(300))
+      assert.ok(calling, 'the call came after the look')
+      await calling
+      const named = await store.db
+        .selectFrom('calls')
+        .select(SESSION_OF_CALL)
+        .where('caller_id', '=', 'key_race')
+        .execute()
+      assert.deepEqual(named, [{ session_id: 'first' }])
+      assert.equal((await ranges('first')).length, store.engine === 'postgres' ? 1 : 0)
     })
 
     it('are listed in pages, the latest or dearest first, by what they worked on', async () => {
