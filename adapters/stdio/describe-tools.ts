@@ -2,12 +2,7 @@ import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { tools } from '../../tools/index.ts'
 import { leanInput, leanOutput } from './lean-schema.ts'
-
-/**
- * Largest result that Claude Code shows whole, in characters, of tools with large ones. A reply of 25,000 tokens rarely has
- * more.
- */
-const MAX_CHARACTERS = 150_000
+import { MAX_CHARACTERS } from './reply-limits.ts'
 
 /**
  * Describes the twelve tools for `tools/list`. A model reads all of it before its first word. The schemas therefore

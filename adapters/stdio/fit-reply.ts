@@ -1,7 +1,7 @@
 import { cut, shorten } from '../../src/text/cut.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { yieldToEventLoop } from '../../src/wire/yield-to-event-loop.ts'
-import { MAX_TOKENS } from './reply-limits.ts'
+import { MAX_CHARACTERS, MAX_TOKENS } from './reply-limits.ts'
 
 /** Characters that are counted before other work goes on. */
 const PIECE = 1000
@@ -33,7 +33,7 @@ interface Fitted {
 }
 
 /**
- * Cuts a tool's output to at most {@link MAX_TOKENS}: long texts, long lists and objects, and deep levels. A page of a
+ * Cuts a tool's output to at most {@link MAX_TOKENS} and {@link MAX_CHARACTERS}: long texts, long lists and objects, and deep levels. A page of a
  * list keeps all its items, because its cursor leads to the items after them.
  */
 export async function fitReply(output: Record<string, unknown>): Promise<Fitted> {
@@ -41,7 +41,7 @@ export async function fitReply(output: Record<string, unknown>): Promise<Fitted>
   for (const step of STEPS) {
     const places: string[] = []
     const kept = trim(output, { ...step, places, at: '' }) as Record<string, unknown>
-    const note = `Cut to fit into ${MAX_TOKENS} tokens: ${shorten([...new Set(places)].join(', '), 500)}. Request less, or narrow the query.`
+    const note = `Cut to fit into ${MAX_TOKENS} tokens and ${MAX_CHARACTERS} characters: ${shorten([...new Set(places)].join(', '), 500)}. Request less, or narrow the query.`
     if (await fits(JSON.stringify({ cut: note, ...kept }))) return { output: kept, note }
   }
   throw new Error('A reply has more fields than can be cut.')
@@ -58,6 +58,7 @@ export async function fitText(text: string): Promise<string> {
 /** Tells whether a text fits into a reply. Counting in pieces overestimates slightly. */
 async function fits(text: string): Promise<boolean> {
   if (Buffer.byteLength(text) <= MAX_TOKENS) return true
+  if (text.length > MAX_CHARACTERS) return false
   let tokens = 0
   for (let at = 0; at < text.length && tokens <= MAX_TOKENS; at += PIECE) {
     tokens += await countTokens(text.slice(at, at + PIECE))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fitReply, fitText } from '../../adapters/stdio/fit-reply.ts'
-import { MAX_TOKENS } from '../../adapters/stdio/reply-limits.ts'
+import { MAX_CHARACTERS, MAX_TOKENS } from '../../adapters/stdio/reply-limits.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { memorySearch } from '../../tools/memory-search.ts'
@@ -37,12 +37,22 @@ describe('a reply', () => {
   for (const [what, output, place] of long)
     it(`is cut to what a model takes, and says where: ${what}`, async () => {
       const { output: kept, note } = await fitReply(output)
-      assert.match(note ?? '', new RegExp(`25000 tokens: .*${place.replaceAll(/[[\].]/g, '\\$&')}`))
+      assert.match(note ?? '', new RegExp(`25000 tokens and 150000 characters: .*${place.replaceAll(/[[\].]/g, '\\$&')}`))
       const tokens = await countTokens(JSON.stringify({ cut: note, ...kept }))
       assert.ok(tokens <= MAX_TOKENS, `${tokens} tokens`)
       assert.ok(tokens > MAX_TOKENS / 20, `${tokens} tokens are much less than fit`)
       assert.deepEqual(Object.keys(kept), Object.keys(output))
     })
+
+  it('has no more characters than Claude Code shows its model, however few tokens they are', async () => {
+    const spaces = { memory: { key: 'a', value: ' '.repeat(250_000) } }
+    assert.ok((await countTokens(JSON.stringify(spaces))) < MAX_TOKENS)
+    const { output, note } = await fitReply(spaces)
+    assert.match(note ?? '', /memory\.value/)
+    const { length } = JSON.stringify({ cut: note, ...output })
+    assert.ok(length <= MAX_CHARACTERS && length > MAX_CHARACTERS / 4, `${length} characters`)
+    assert.ok((await fitText(' '.repeat(250_000))).length <= MAX_CHARACTERS)
+  })
 
   it('keeps each item of a page, whose cursor leads to the next', async () => {
     const items = Array.from({ length: 200 }, (_, n) => ({ id: n, error: words(400) }))
