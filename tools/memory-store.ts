@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Memory, MemoryInput } from '../src/memory/records/memory-record.ts'
+import { MAX_WORDS, Memory, MemoryInput, Unindexed } from '../src/memory/records/memory-record.ts'
 import { Similar } from '../src/memory/search/similar.ts'
 import { plain } from '../src/text/plain.ts'
 import { callerProjects } from './caller-projects.ts'
@@ -29,6 +29,7 @@ export const memoryStore = defineTool({
     memory: Memory,
     created: z.boolean(),
     forgotten: z.boolean().optional(),
+    unindexed: Unindexed,
     similar: z.array(Similar).describe('Memories with nearly the same content: update one, or supersede it.'),
   }),
   async run({ memory, projects }, { forget, ...input }, context, keep) {
@@ -41,9 +42,12 @@ export const memoryStore = defineTool({
       await own.forget({ key, namespace, project, if_version }, keep && ((trx, made) => keep(trx, reply(made)))),
     )
   },
-  render({ memory, created, similar, forgotten }) {
+  render({ memory, created, similar, forgotten, unindexed }) {
     if (forgotten) return `Forgot ${plain(memory.key)} and all its versions.`
-    const stored = `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).`
+    const limit = unindexed
+      ? ` Search knows its first ${MAX_WORDS} different words, and not ${unindexed} others: store parts.`
+      : ''
+    const stored = `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).${limit}`
     if (similar.length === 0) return stored
     const named = similar.map(({ key, namespace }) => plain(`${namespace}/${key}`)).join(', ')
     return `${stored} Nearly the same: ${named}. Keep one: store it with supersedes.`

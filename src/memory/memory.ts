@@ -25,7 +25,7 @@ import { isAt, type Place } from './records/place.ts'
 import { recentMemories } from './records/recent.ts'
 import { refuseSecrets, type Secrets } from './records/refuse-secrets.ts'
 import { claimSpace, findSpace, type MemoryOwner, sweepEndedSpaces } from './records/spaces.ts'
-import { keepMemory } from './records/store-memory.ts'
+import { type Kept, keepMemory } from './records/store-memory.ts'
 import type { Caller } from './records/trusted-writers.ts'
 import { fuse } from './search/fusion.ts'
 import { createSearch } from './search/memory-search.ts'
@@ -138,9 +138,7 @@ export interface FoundMemories {
 }
 
 /** Result of storing a memory. */
-export interface StoredMemory {
-  memory: Memory
-  created: boolean
+export interface StoredMemory extends Kept {
   /** Other memories that already say nearly the same. */
   similar: Similar[]
 }

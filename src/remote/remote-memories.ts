@@ -8,10 +8,11 @@ import {
   type MemoryService,
   type SearchForm,
 } from '../memory/memory.ts'
+import { Unindexed } from '../memory/records/memory-record.ts'
 import { Similar } from '../memory/search/similar.ts'
 import type { AskRemote } from './remote-request.ts'
 
-const Stored = z.object({ memory: Memory, created: z.boolean(), similar: z.array(Similar) })
+const Stored = z.object({ memory: Memory, created: z.boolean(), unindexed: Unindexed, similar: z.array(Similar) })
 const Found = z.object({
   results: z.array(
     z.object({ memory: Memory, score: z.number(), weak: z.boolean().default(false), excerpt: z.string() }),

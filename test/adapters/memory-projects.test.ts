@@ -119,6 +119,14 @@ describe('memories of a project, by tools', () => {
     assert.ok(more >= few && allowed > spent && allowed <= 6000, `${allowed} tokens of ${more} results`)
   })
 
+  it('say how many of their words search does not know', async () => {
+    const words = (count: number) => Array.from({ length: count }, (_, i) => `w${i}`).join(' ')
+    assert.equal((await store(blog, { key: 'words', value: words(10_000) })).unindexed, undefined)
+    assert.equal((await store(blog, { key: 'words', value: `${words(20_000)} ${words(5)}` })).unindexed, 10_000)
+    const isFound = async (query: string) => (await found(blog, { query })).includes('words')
+    assert.deepEqual([await isFound('w9999'), await isFound('w19999')], [true, false])
+  })
+
   it('are forgotten by the tool that stores them, at the version that was read', async () => {
     const { memory } = await store(shop, { key: 'slip', value: 'a walrus slipped' })
     await store(shop, { key: 'slip', value: 'a walrus slipped again' })

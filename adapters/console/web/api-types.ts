@@ -4208,6 +4208,7 @@ export interface components {
             memory: components["schemas"]["Memory"];
             created: boolean;
             forgotten?: boolean;
+            unindexed?: number;
             similar: {
                 key: string;
                 namespace: string;

@@ -12,6 +12,12 @@ const MAX_VALUE_DEPTH = 100
 /** 100 years: every time keeps a four-digit year, so that times sort as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
 
+/**
+ * Maximum number of distinct words of a value in the index. Prose of 256 KiB has fewer. Each takes time to store, in which no
+ * other process writes on SQLite.
+ */
+export const MAX_WORDS = 10_000
+
 /** Longest name of a project, in characters. */
 export const MAX_PROJECT = 512
 
@@ -62,6 +68,12 @@ export const Memory = z.object({
   expires_at: z.string().nullable().describe('RFC 3339, UTC; null when it never expires.'),
 })
 export type Memory = z.infer<typeof Memory>
+
+/** Number of distinct words of a stored value that are not in the index; absent for none. */
+export const Unindexed = z
+  .int()
+  .optional()
+  .describe(`Words beyond the first ${MAX_WORDS} different ones: not searched.`)
 
 /**
  * Input for storing a memory. On an existing key, omitted `tags` and `also` are kept; an omitted `ttl_seconds` removes

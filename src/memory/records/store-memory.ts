@@ -9,7 +9,7 @@ import { indexedWords } from '../words/indexed-words.ts'
 import { marked } from '../words/placeholders.ts'
 import { type CountChanges, createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED, type Removed, sweepExpired } from './memory-expiry.ts'
-import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
+import { MAX_WORDS, type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { keepVersion } from './memory-versions.ts'
 import { describePlace, isAt, type Place } from './place.ts'
 import { supersede } from './supersede.ts'
@@ -17,9 +17,6 @@ import { type Caller, isTrustedBy, THIS_MACHINE } from './trusted-writers.ts'
 
 /** Expired memories that each store deletes. More than it adds, so that they cannot accumulate. */
 const SWEPT = 8
-/** Maximum number of distinct words of a value in the index; more than a text of that length has. */
-const MAX_WORDS = 10_000
-
 type Existing = Removed &
   Pick<Selectable<MemoryRow>, 'embedded' | 'version' | 'created_at' | 'tags' | 'also'> & {
     /** 1 when the caller trusts its writer, else 0. */
@@ -33,6 +30,15 @@ interface Keeping {
   now: string
   caller: Caller
   changes: CountChanges
+}
+
+/** A memory that was stored. */
+export interface Kept {
+  memory: Memory
+  /** True for a new key. */
+  created: boolean
+  /** See `Unindexed`. */
+  unindexed?: number | undefined
 }
 
 /**
@@ -49,7 +55,7 @@ export async function keepMemory(
   input: MemoryInput,
   now: string,
   caller: Caller = THIS_MACHINE,
-): Promise<{ memory: Memory; created: boolean }> {
+): Promise<Kept> {
   const changes = createCountChanges()
   const kept = await keepCounted(trx, { space, input, now, caller, changes })
   await changes.write(trx)
@@ -60,12 +66,12 @@ export async function keepMemory(
 export async function keepCounted(
   trx: Transaction<Schema>,
   { space, input, now, caller, changes }: Keeping,
-): Promise<{ memory: Memory; created: boolean }> {
+): Promise<Kept> {
   await sweepExpired(trx, { now, limit: SWEPT, changes })
   for (;;) {
     const existing = await liveOrNothing(trx, { space, input, now, caller, changes })
     checkVersion(input, existing?.version ?? 0)
-    const row = compose({
+    const { row, unindexed } = compose({
       space,
       input,
       existing,
@@ -82,7 +88,7 @@ export async function keepCounted(
     await supersede(trx, { space, input, now, changes })
     if (existing) changes.take(existing)
     changes.add(row)
-    return { memory: toMemory(row), created: !existing }
+    return { memory: toMemory(row), created: !existing, ...(unindexed > 0 && { unindexed }) }
   }
 }
 
@@ -156,16 +162,16 @@ function compose({
   version: number
   now: string
   writer: string | null
-}): Omit<MemoryRow, 'seq'> {
+}): { row: Omit<MemoryRow, 'seq'>; unindexed: number } {
   const { namespace, key, ttl_seconds: ttl } = input
   const value = JSON.stringify(input.value)
   // Else text of a writer that is not trusted would stand beside the value of one that is.
   const labels = existing?.trusted === 1 ? existing : undefined
   const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (labels?.tags ?? '[]')
   const also = input.also ? JSON.stringify([...new Set(input.also)]) : (labels?.also ?? '[]')
-  const words = upTo(MAX_WORDS, indexedWords(textOf(input.value)))
+  const { words, unindexed } = upTo(MAX_WORDS, indexedWords(textOf(input.value)))
   const text = (found: readonly string[]) => marked(space, found.join(' '))
-  return {
+  const row = {
     id: existing?.id ?? newId('mem'),
     space,
     project: input.project ?? null,
@@ -187,12 +193,15 @@ function compose({
     tags_text: text(indexedWords(textOf(JSON.parse(tags)))),
     also_text: text(indexedWords(textOf(JSON.parse(also)))),
   }
+  return { row, unindexed }
 }
 
-/** Drops the words beyond the first `most` distinct ones. */
-function upTo(most: number, words: readonly string[]): string[] {
+/** Drops the words beyond the first `most` distinct ones, and counts these. */
+function upTo(most: number, all: readonly string[]): { words: string[]; unindexed: number } {
   const distinct = new Set<string>()
-  return words.filter((word) => distinct.has(word) || (distinct.size < most && distinct.add(word)))
+  const words = all.filter((word) => distinct.has(word) || (distinct.size < most && distinct.add(word)))
+  if (words.length === all.length) return { words, unindexed: 0 }
+  return { words, unindexed: new Set(all).size - distinct.size }
 }
 
 async function add(trx: Transaction<Schema>, row: Omit<MemoryRow, 'seq'>): Promise<number | undefined> {
