@@ -37,7 +37,10 @@ describe('a reply', () => {
   for (const [what, output, place] of long)
     it(`is cut to what a model takes, and says where: ${what}`, async () => {
       const { output: kept, note } = await fitReply(output)
-      assert.match(note ?? '', new RegExp(`25000 tokens and 150000 characters: .*${place.replaceAll(/[[\].]/g, '\\$&')}`))
+      assert.match(
+        note ?? '',
+        new RegExp(`25000 tokens and 150000 characters: .*${place.replaceAll(/[[\].]/g, '\\$&')}`),
+      )
       const tokens = await countTokens(JSON.stringify({ cut: note, ...kept }))
       assert.ok(tokens <= MAX_TOKENS, `${tokens} tokens`)
       assert.ok(tokens > MAX_TOKENS / 20, `${tokens} tokens are much less than fit`)
