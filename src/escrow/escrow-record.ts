@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { SETTLEMENT_MODES, type SettlementMode, type SettlementState } from '../chain/settlements.ts'
-import { KeyId, WalletAddress } from '../identity/key.ts'
+import { CallerId, KeyId, WalletAddress } from '../identity/key.ts'
 import { ListQuery } from '../store/page.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
 import { AmountAboveZero, toUsd } from '../text/money.ts'
-import { ESCROW_STATUSES, type EscrowStatus } from './escrow-statuses.ts'
+import { ESCROW_STATUSES, type EscrowStatus, STATUS_GROUPS } from './escrow-statuses.ts'
 
 /** The zero address. Nobody has its key, so money paid to it is lost. */
 const NOBODY = /^0x0+$/
@@ -63,8 +63,12 @@ export type Refund = z.infer<typeof Refund>
 
 /** Filters of a list of escrows. */
 export const EscrowList = ListQuery.extend({
-  status: z.enum(ESCROW_STATUSES).optional(),
+  status: z
+    .enum([...ESCROW_STATUSES, ...STATUS_GROUPS])
+    .optional()
+    .describe('`live`: locked or expired, so that the money is in escrow. `paid`: released or settled.'),
   task_id: TaskId.optional(),
+  payer: CallerId.optional().describe('Only those that this key or wallet pays.'),
 })
 export type EscrowList = z.infer<typeof EscrowList>
 

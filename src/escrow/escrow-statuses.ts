@@ -19,3 +19,13 @@ export const ESCROW_TRANSITIONS: ReadonlyArray<Transition<EscrowStatus, EscrowEv
 
 /** Statuses with money in escrow. A task has at most one such escrow. */
 export const LIVE_STATUSES = ['locked', 'expired'] as const satisfies readonly EscrowStatus[]
+
+/** Names for several statuses in filters. */
+export const STATUS_GROUPS = ['live', 'paid'] as const
+
+/** Statuses that a filter selects; all without one. */
+export function selectedStatuses(filter?: EscrowStatus | (typeof STATUS_GROUPS)[number]): readonly EscrowStatus[] {
+  if (filter === undefined) return ESCROW_STATUSES
+  if (filter === 'live') return LIVE_STATUSES
+  return filter === 'paid' ? ['released', 'settled'] : [filter]
+}

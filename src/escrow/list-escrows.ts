@@ -1,15 +1,18 @@
-import { sql } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
 import * as z from 'zod'
-import { decodeCursor, MAX_COUNTED, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import { countMatches } from '../store/count-matches.ts'
+import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { type Escrow, EscrowId, type EscrowList } from './escrow-record.ts'
-import { ESCROW_STATUSES, type EscrowStatus } from './escrow-statuses.ts'
+import { selectedStatuses } from './escrow-statuses.ts'
 import { readTotals } from './escrow-tally.ts'
 
 /**
- * Lists a page of escrows, newest first. The total comes from running totals; for one task it is counted, up to 1,000.
+ * Lists a page of escrows, newest first. The total comes from running totals; for one task or payer it is counted, up
+ * to 1,000.
  *
  * @param show turns rows into escrows
  * @throws GazewayError `invalid_cursor`
@@ -19,31 +22,42 @@ export async function listEscrows(
   query: Paged<EscrowList>,
   show: (rows: EscrowRow[]) => Promise<Escrow[]>,
 ): Promise<Page<Escrow>> {
-  const { status, task_id: taskId, cursor, offset } = query
-  let selected = pageReader(store, query).selectFrom('escrows').selectAll()
-  const column = taskId === undefined ? sql.ref<string>('status') : unindexed('status')
-  if (status !== undefined) selected = selected.where(column, '=', status)
-  if (taskId !== undefined) selected = selected.where('task_id', '=', taskId)
+  const { cursor, offset = 0 } = query
   // Ids sort by creation.
-  if (cursor !== undefined) selected = selected.where('id', '<', decodeCursor(cursor, z.tuple([EscrowId]))[0])
-  if (offset !== undefined) selected = selected.offset(offset)
-  const newest = selected.orderBy('id', 'desc')
+  const before = cursor === undefined ? undefined : decodeCursor(cursor, z.tuple([EscrowId]))[0]
+  const each = matching(pageReader(store, query), query).map((escrows) => {
+    const newest = escrows.selectAll().orderBy('id', 'desc')
+    return before === undefined ? newest : newest.where('id', '<', before)
+  })
   return readPage(query, {
-    rows: async (limit) => show(await newest.limit(limit).execute()),
+    async rows(limit) {
+      const rows = await Promise.all(each.map((newest) => newest.limit(offset + limit).execute()))
+      const merged = rows.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
+      return show(merged.slice(offset, offset + limit))
+    },
     total: () => countEscrows(store, query),
     item: (escrow) => escrow,
     cursor: (escrow) => [escrow.id],
   })
 }
 
-async function countEscrows({ db }: Store, { status, task_id: taskId }: EscrowList): Promise<number> {
-  if (taskId === undefined) {
-    const totals = await readTotals(db)
-    const counted: readonly EscrowStatus[] = status === undefined ? ESCROW_STATUSES : [status]
-    return counted.reduce<number>((sum, name) => sum + totals[`escrow_${name}`], 0)
-  }
-  const ofStatus = status === undefined ? sql`` : sql`and ${unindexed('status')} = ${status}`
-  const { rows } = await sql<{ count: number }>`select count(*) as count from
-    (select 1 from escrows where task_id = ${taskId} ${ofStatus} limit ${MAX_COUNTED}) as counted`.execute(db)
-  return rows[0]?.count ?? 0
+/** Selects the escrows that meet a filter. Without a task or a payer, the index of each status leads to its own. */
+function matching(
+  db: Kysely<Schema>,
+  { status, task_id: taskId, payer }: EscrowList,
+): SelectQueryBuilder<Schema, 'escrows', object>[] {
+  let escrows = db.selectFrom('escrows')
+  if (taskId !== undefined) escrows = escrows.where('task_id', '=', taskId)
+  if (payer !== undefined) escrows = escrows.where('payer', '=', payer)
+  if (status === undefined) return [escrows]
+  const statuses = selectedStatuses(status)
+  if (taskId === undefined && payer === undefined) return statuses.map((one) => escrows.where('status', '=', one))
+  return [escrows.where(unindexed('status'), 'in', statuses)]
+}
+
+async function countEscrows(store: Store, query: EscrowList): Promise<number> {
+  const [matches] = matching(store.db, query)
+  if (matches && (query.task_id ?? query.payer) !== undefined) return countMatches(store.db, matches)
+  const totals = await readTotals(store.db)
+  return selectedStatuses(query.status).reduce((sum, name) => sum + totals[`escrow_${name}`], 0)
 }

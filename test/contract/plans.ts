@@ -30,7 +30,7 @@ const TASK = `task_${'0'.repeat(32)}`
 const ESCROW = `esc_${'0'.repeat(32)}`
 const SWARM = `swarm_${'0'.repeat(32)}`
 const TASK_FILTERS = { status: 'completed', agent: 'ada', capability: 'ts', swarm_id: SWARM }
-const ESCROW_FILTERS = { status: 'released', task_id: TASK }
+const ESCROW_FILTERS = { status: 'released', task_id: TASK, payer: 'key_environment' }
 /** Every combination of filters, and the index by which its rows are found. */
 const TASK_LISTS: ReadonlyArray<readonly [filters: ReadonlyArray<keyof typeof TASK_FILTERS>, index: RegExp]> = [
   [[], /USING INDEX sqlite_autoindex_tasks_1/],
@@ -232,6 +232,14 @@ export function plansContract(open: () => Promise<Store>): void {
         reads[what] = () => services.escrows.list(query)
         indexes[what] = index
       }
+    for (const [filters, index] of [
+      [{ status: 'paid' }, /escrows_by_status \(status=\?/],
+      [{ status: 'live', payer: 'key_environment' }, /escrows_counted \(payer=\?/],
+    ] as const) {
+      const what = `escrows of ${Object.values(filters).join(', ')}`
+      reads[what] = () => services.escrows.list(EscrowList.parse(filters))
+      indexes[what] = index
+    }
     for (const [what, read] of Object.entries(reads))
       it(`uses an index: ${what}`, async () => {
         asked = []

@@ -702,6 +702,43 @@ export function escrowContract(open: OpenStore): void {
       assert.equal((await list()).total, 1_001)
     })
 
+    it('is listed by what became of its money, and by its payer, a page at a time', async (t) => {
+      const works = worksOn(await open(t))
+      const [payer, other, agent] = [await works.payer(), await works.payer(), await works.agent()]
+      const made: Record<string, string[]> = { live: [], paid: [], refunded: [] }
+      for (let i = 0; i < 9; i++) {
+        const owner = i % 2 ? payer : other
+        const fate = ['live', 'paid', 'refunded'][i % 3] as string
+        const of = { reward_usd: 1, ttl_seconds: 60 + i * 60 }
+        const task = fate === 'paid' ? await completed(works, owner, agent, of) : await works.create(owner, of)
+        const { id, escrow_id } = task
+        made[fate]?.unshift(escrow_id ?? '')
+        if (fate === 'refunded') await works.tasks.cancel(id, owner)
+        if (fate === 'paid') await works.release(owner, { escrow_id, attestation_id: await works.attest(id, owner) })
+      }
+      works.clock.pass(61)
+      for (const [status, ids] of Object.entries(made)) {
+        const seen: string[] = []
+        let cursor: string | null | undefined
+        do {
+          const page = await works.escrows.list(EscrowList.parse({ status, limit: 2, ...(cursor && { cursor }) }))
+          assert.equal(page.total, ids.length, status)
+          seen.push(...page.items.map(({ id }) => id))
+          cursor = page.next_cursor
+        } while (cursor)
+        assert.deepEqual(seen, ids, status)
+        const skipped = await works.escrows.list(EscrowList.parse({ status, offset: 1 }))
+        assert.deepEqual(
+          skipped.items.map(({ id }) => id),
+          ids.slice(1),
+        )
+        const own = await works.escrows.list(EscrowList.parse({ status, payer: payer.id }))
+        assert.ok(own.items.every((escrow) => escrow.payer === payer.id && ids.includes(escrow.id)))
+        const others = await works.escrows.list(EscrowList.parse({ status, payer: other.id }))
+        assert.equal(own.total + others.total, ids.length)
+      }
+    })
+
     it('can be locked for a task that has none; one at a time, by its creator or an admin', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(10), await works.payer(10)]

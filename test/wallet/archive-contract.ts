@@ -99,6 +99,7 @@ async function figures(store: Store, callers: readonly string[]) {
     { from: '2025-01-04T10:30:00.000Z' },
     { to: '2025-02-05T11:30:00.001Z' },
     { from: '2025-02-05T12:00:00.000Z', to: '2025-04-05T11:30:00.001Z' },
+    { model: 'none' },
     { from: '2025-02-05T02:00:00.000Z', to: '2025-02-05T23:00:00.000Z' },
   ]
   for (const range of ranges)

@@ -85,6 +85,23 @@ export function usageContract(open: OpenStore): void {
         }
   })
 
+  it('keeps to the calls of one model, as whole days and parts of them', async (t) => {
+    const store = await filled(t)
+    for (const model of ['x', 'y', 'none'])
+      for (const from of [undefined, CALLS[1]?.[0], CALLS[2]?.[0]])
+        for (const group_by of ['day', 'model', 'repository'] as const) {
+          const of = CALLS.filter(([at, , name]) => name === model && (from === undefined || at >= from))
+          const report = await usageReport(store, { limit: 100, model, from, group_by })
+          assert.deepEqual([report.items.length, report.totals.calls, report.total], Array(3).fill(of.length), model)
+          assert.deepEqual([...new Set(report.items.map((receipt) => receipt.model))], of.length > 0 ? [model] : [])
+          assert.equal(
+            report.groups.reduce((sum, { calls }) => sum + calls, 0),
+            of.length,
+            group_by,
+          )
+        }
+  })
+
   it('shows receipts and sums of one moment while calls are made', async (t) => {
     const store = await filled(t)
     let made = 0

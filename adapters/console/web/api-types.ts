@@ -5176,6 +5176,7 @@ export interface operations {
                 cursor?: string;
                 offset?: number;
                 caller_id?: string;
+                model?: string;
                 from?: string;
                 to?: string;
                 group_by?: "day" | "model" | "caller" | "session" | "repository" | "branch" | "commit" | "client" | "tag";
@@ -5818,8 +5819,9 @@ export interface operations {
                 limit?: number;
                 cursor?: string;
                 offset?: number;
-                status?: "locked" | "released" | "settled" | "expired" | "refunded";
+                status?: "locked" | "released" | "settled" | "expired" | "refunded" | "live" | "paid";
                 task_id?: string;
+                payer?: string;
             };
             header?: never;
             path?: never;

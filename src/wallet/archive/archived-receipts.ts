@@ -10,6 +10,7 @@ import { openArchive, readBlock } from './read-archive.ts'
 /** Selection of receipts: times in UTC, `from` inclusive, `to` exclusive. All by default. */
 export interface ReceiptRange {
   caller_id?: string | undefined
+  model?: string | undefined
   from?: string | undefined
   to?: string | undefined
   /** Only those before this one in time. */
@@ -58,10 +59,11 @@ export async function archivedReceiptsOf(
   return found
 }
 
-function isIn({ at, call_id, caller_id }: MeteredCallRow, range: ReceiptRange): boolean {
+function isIn({ at, call_id, caller_id, model }: MeteredCallRow, range: ReceiptRange): boolean {
   const { from, to, before } = range
   return (
     (range.caller_id === undefined || caller_id === range.caller_id) &&
+    (range.model === undefined || model === range.model) &&
     (from === undefined || at >= from) &&
     (to === undefined || at < to) &&
     (before === undefined || at < before.at || (at === before.at && call_id < before.call_id))

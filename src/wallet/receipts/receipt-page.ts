@@ -15,14 +15,16 @@ type ListedReceipt = ReceiptRow & { transfer: string | null; caller_name: string
 /** Reads a page of receipts, newest first: those of the store, then those of archives. @throws GazewayError `invalid_cursor` */
 export async function receiptPage(
   db: Kysely<Schema>,
-  { caller_id, from, to }: Pick<ReceiptRange, 'caller_id' | 'from' | 'to'>,
+  range: Pick<ReceiptRange, 'caller_id' | 'model' | 'from' | 'to'>,
   page: Paged,
 ): Promise<Page<ReceiptRecord>> {
+  const { caller_id, model, from, to } = range
   const { cursor, offset = 0 } = page
   const until = await archivedUntil(db)
   const [at, id] = cursor === undefined ? [] : decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
   let matches = db.selectFrom('metered_calls')
   if (caller_id !== undefined) matches = matches.where('caller_id', '=', caller_id)
+  if (model !== undefined) matches = matches.where('model', '=', model)
   if (from) matches = matches.where('at', '>=', from)
   if (to) matches = matches.where('at', '<', to)
   if (until !== null) matches = matches.where('at', '>=', until)
@@ -38,7 +40,7 @@ export async function receiptPage(
   /** Reads archived receipts after those of the store. */
   async function older(limit: number, found: number): Promise<ListedReceipt[]> {
     const stored = found > 0 || offset === 0 ? offset : await countOf(matches)
-    const rows = await firstArchived(db, { caller_id, from, to, before }, { limit, skip: offset - stored })
+    const rows = await firstArchived(db, { ...range, before }, { limit, skip: offset - stored })
     return listed(db, rows)
   }
 

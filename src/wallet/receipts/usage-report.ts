@@ -30,6 +30,7 @@ const MAX_CALLERS = 1_000
 /** Filters and grouping of receipts. `from` is inclusive, `to` exclusive. */
 export const UsageQuery = ListQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
+  model: z.string().min(1).max(256).optional().describe("Only the calls of this model: the provider's id."),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls at this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
   group_by: z.enum(['day', 'model', 'caller', ...SessionGroupBy.options]).optional(),
@@ -58,7 +59,7 @@ export interface UsageReport extends Page<ReceiptRecord> {
 /** A page of receipts. */
 export type ReceiptPage = Pick<UsageReport, 'items' | 'next_cursor'>
 
-type Selection = Pick<UsageQuery, 'caller_id' | 'from' | 'to'>
+type Selection = Pick<UsageQuery, 'caller_id' | 'model' | 'from' | 'to'>
 
 interface SummedRow {
   key: string
@@ -118,7 +119,7 @@ function groupsOf(
 /** Sums receipts by what the sessions of their calls worked on, for calls that the audit trail still has. */
 async function summedBySession(
   db: Transaction<Schema>,
-  { caller_id, from, to }: Selection,
+  { caller_id, model, from, to }: Selection,
   groupBy: SessionGroupBy,
 ): Promise<SummedRow[]> {
   const { joins, key } = GROUPINGS[groupBy]
@@ -130,13 +131,14 @@ async function summedBySession(
       select ${key} as key, receipts.total_tokens, receipts.upstream_cost_micros, receipts.margin_micros
       from metered_calls as receipts left join calls on calls.call_id = receipts.upstream_call_id ${joins}
       where 1 = 1 ${caller_id === undefined ? sql`` : sql`and receipts.caller_id = ${caller_id}`}
+        ${model === undefined ? sql`` : sql`and receipts.model = ${model}`}
         ${from ? sql`and receipts.at >= ${from}` : sql``} ${to ? sql`and receipts.at < ${to}` : sql``}
         ${until === null ? sql`` : sql`and receipts.at >= ${until}`}
     ) as counted group by key`.execute(db)
   if (until === null) return rows
   const sums = new Map(rows.map((row) => [row.key, row]))
   const callers = caller_id === undefined ? null : [caller_id]
-  for await (const { key: name, receipt } of groupedReceipts(db, { callers, from, to }, GROUPINGS[groupBy]))
+  for await (const { key: name, receipt } of groupedReceipts(db, { callers, model, from, to }, GROUPINGS[groupBy]))
     addReceipt(sums, name, receipt)
   return [...sums.values()]
 }
@@ -179,7 +181,7 @@ async function summed(
   if (until === null) return rows
   const sums = new Map(rows.map((row) => [row.key, row]))
   for (const [from, to] of parts.cut)
-    for await (const receipts of archivedReceipts(db, { caller_id: selection.caller_id, from, to }))
+    for await (const receipts of archivedReceipts(db, { ...selection, from, to }))
       for (const receipt of receipts) addReceipt(sums, by === 'day' ? dayOf(receipt.at) : receipt[by], receipt)
   return [...sums.values()]
 }
@@ -203,24 +205,25 @@ function partsOf({ from, to }: Selection): Parts {
 /** Selects stored sums of the whole days, and receipts of the cut days. @param until those of before are in archives */
 function counted(
   engine: Engine,
-  { caller_id }: Selection,
+  { caller_id, model }: Selection,
   { days, cut }: Parts,
   until: string | null,
 ): RawBuilder<unknown> {
   const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
+  const ofModel = model === undefined ? sql`` : sql`and model = ${model}`
   const isHere = until === null ? sql`` : sql`and at >= ${until}`
   const parts = cut.map(
     ([start, end]) => sql`
     select caller_id, ${utcDate(engine, 'at')} as day, model, 1 as calls, total_tokens, upstream_cost_micros,
       margin_micros
-    from metered_calls where at >= ${start} and at < ${end} ${isHere} ${ofCaller}`,
+    from metered_calls where at >= ${start} and at < ${end} ${isHere} ${ofCaller} ${ofModel}`,
   )
   if (days) {
     const after = days.first ? sql`day >= ${dayOf(days.first)}` : sql`1 = 1`
     const before = days.last ? sql`day < ${dayOf(days.last)}` : sql`1 = 1`
     parts.unshift(sql`
     select caller_id, day, model, calls, total_tokens, upstream_cost_micros, margin_micros
-    from metered_usage where ${after} and ${before} ${ofCaller}`)
+    from metered_usage where ${after} and ${before} ${ofCaller} ${ofModel}`)
   }
   return sql.join(parts, sql` union all `)
 }
@@ -230,9 +233,10 @@ function startOfDay(time: string, later = 0): string {
   return toUtc(Math.floor((Date.parse(time) + later) / DAY_MS) * DAY_MS)
 }
 
-function inUtc({ caller_id, from, to }: Selection): Selection {
+function inUtc({ caller_id, model, from, to }: Selection): Selection {
   return {
     caller_id,
+    model,
     from: from && toUtc(from),
     to: to && toUtc(to),
   }
