@@ -166,7 +166,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
       CALLS[1],
     )
     assert.equal(await saved(), await usageOf(`?caller_id=${other.id}`, 'text/csv'))
-    await page.getByLabel('Up to').fill('2020-01-01')
+    await page.getByLabel('Before').fill('2020-01-01T00:00')
     await page.getByText('No receipts', { exact: true }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Download CSV' }).isDisabled(), true)
     await page.getByRole('button', { name: 'Show all' }).click()
@@ -214,7 +214,7 @@ describe('wallet and usage in the console', { skip: WITHOUT_BROWSER }, () => {
       await page.goto(`${under.platform.url}/#/usage?from=${day}`)
       await page.getByRole('alert').getByText('from').waitFor()
     }
-    await page.getByLabel('From').fill('2020-01-01')
+    await page.getByLabel('From').fill('2020-01-01T00:00')
     await page.getByRole('table', { name: 'Receipts, newest first' }).waitFor()
     await page.getByRole('alert').waitFor({ state: 'detached' })
     await page.close()

@@ -3,7 +3,7 @@ import { percent, usd } from '../format.ts'
 import { Stat } from './components.ts'
 
 /** Share of input that prompt caches had, with the money that this saved, and what was missed. */
-export function CacheStat(props: { of: CacheSums; label: string; href?: string }) {
+export function CacheStat(props: { of: CacheSums; label: string; href: string }) {
   const { of, label, href } = props
   const { hit_rate, saved_usd, missed_usd } = of
   const missed = missed_usd > 0 ? `, ${usd(missed_usd)} missed` : ''

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
-import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller, callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
   type Column,
@@ -19,7 +19,8 @@ import { curlOf } from '../../components/curl.ts'
 import { Exact } from '../../components/exact.tsx'
 import { shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps } from '../../router.ts'
+import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { useTasks } from '../tasks/find-task.ts'
 import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
@@ -29,12 +30,14 @@ import { ESCROW_STATUSES, ESCROW_TONES } from './escrow-status.ts'
 export default function EscrowPage({ query }: PageProps) {
   const names = useNames()
   const wanted = query.get('status')
-  const status = ESCROW_STATUSES.find((known) => known === wanted) ?? ''
-  const page = usePage<Escrow>(`/api/wallet/escrow${status && `?status=${status}`}`)
+  const status = STATUSES.find(({ value }) => value === wanted)?.value ?? ''
+  const filter = { status, payer: query.get('payer') ?? '' }
+  const asked = queryOf(filter)
+  const page = usePage<Escrow>(`/api/wallet/escrow${asked}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
   const tasks = useTasks(page.items.map(({ task_id }) => task_id))
   // Outside the table, so that the dialog stays when its row moves to another page.
-  const [asked, setAsked] = useState<EscrowAsked | null>(null)
+  const [moving, setMoving] = useState<EscrowAsked | null>(null)
   const reload = () => {
     page.reload()
     stats.reload()
@@ -47,18 +50,31 @@ export default function EscrowPage({ query }: PageProps) {
     >
       {reward && (
         <Grid of="figures">
-          <Stat label="Locked now" value={usd(reward.locked)} hint="including expired escrows" tone="accent" />
-          <Stat label="Paid out" value={usd(reward.paid)} tone="good" />
-          <Stat label="Refunded" value={usd(reward.refunded)} />
+          <Stat
+            label="Locked now"
+            href={rowsOf('live')}
+            value={usd(reward.locked)}
+            hint="including expired escrows"
+            tone="accent"
+          />
+          <Stat label="Paid out" href={rowsOf('paid')} value={usd(reward.paid)} tone="good" />
+          <Stat label="Refunded" href={rowsOf('refunded')} value={usd(reward.refunded)} />
         </Grid>
       )}
       <ListCard<Escrow>
         title="Escrows"
         filters={
           <Filters
-            draft={{ status }}
-            edit={(change) => go(href('escrow', { query: change }), true)}
-            fields={[{ name: 'status', label: 'Status', options: [{ value: '', label: 'All' }, ...ESCROW_STATUSES] }]}
+            draft={filter}
+            edit={(change) => go(href('escrow', { query: { ...filter, ...change } }), true)}
+            fields={[
+              { name: 'status', label: 'Status', options: STATUSES },
+              {
+                name: 'payer',
+                label: 'From',
+                options: [{ value: '', label: 'All' }, ...callerOptions(names, filter.payer)],
+              },
+            ]}
           />
         }
         label="Escrows, newest first"
@@ -66,20 +82,30 @@ export default function EscrowPage({ query }: PageProps) {
         error={page.error ?? stats.error}
         onRetry={reload}
         rowKey={({ id }) => id}
-        columns={columnsFor(tasks, names, setAsked)}
+        columns={columnsFor(tasks, names, setMoving)}
         empty={
           <Empty
-            title={status ? `No escrow is ${status}` : 'No escrows yet'}
+            title={asked ? 'No escrow matches' : 'No escrows yet'}
             hint="Creating a task with a reward locks the reward here."
-            command={status ? undefined : curlOf('/api/tasks', { title: 'Summarise the week', reward_usd: 1 })}
+            command={asked ? undefined : curlOf('/api/tasks', { title: 'Summarise the week', reward_usd: 1 })}
             action={<a href={href('tasks')}>Go to Tasks</a>}
           />
         }
       />
-      {asked && <EscrowDialog asked={asked} names={names} onMoved={reload} onClose={() => setAsked(null)} />}
+      {moving && <EscrowDialog asked={moving} names={names} onMoved={reload} onClose={() => setMoving(null)} />}
     </Page>
   )
 }
+
+const STATUSES = [
+  { value: '', label: 'All' },
+  { value: 'live', label: 'locked or expired' },
+  { value: 'paid', label: 'released or settled' },
+  ...ESCROW_STATUSES.map((status) => ({ value: status, label: status })),
+]
+
+/** List of the escrows that a sum of all rewards counts. The sums of a key that is no admin's count its own tasks. */
+const rowsOf = (status: string) => (session.value?.isAdmin ? href('escrow', { query: { status } }) : undefined)
 
 const columnsFor = (
   tasks: ReadonlyMap<string, Task>,

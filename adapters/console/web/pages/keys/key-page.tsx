@@ -6,8 +6,10 @@ import { Crumbs } from '../../components/crumbs.tsx'
 import { StatementButton } from '../../components/csv-button.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { count, usd } from '../../format.ts'
+import { now } from '../../now.ts'
 import { go, href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
+import { timeText } from '../../typed.ts'
 import { useGroups } from '../../use-groups.ts'
 import { useLive } from '../../use-live.ts'
 import { Addresses } from './addresses.tsx'
@@ -57,6 +59,9 @@ export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
 function Details({ of: key }: { of: KeyRecord }) {
   const { limits, spend } = key
   const hourlyUsd = useHourly(key.id)
+  const receipts = (query: Record<string, string> = {}) =>
+    href('usage', { id: 'receipts', query: { caller: key.id, ...query } })
+  const month = timeText(`${new Date(now.value).toISOString().slice(0, 'yyyy-mm'.length)}-01T00:00Z`)
   return (
     <Grid>
       <Card title="Budgets">
@@ -69,11 +74,11 @@ function Details({ of: key }: { of: KeyRecord }) {
       <Card title="Money" actions={<StatementButton of={{ key: key.id }} name={key.name} />}>
         <Facts
           of={{
-            'This month': <a href={href('usage', { query: { caller: key.id } })}>{usd(spend.month_usd)}</a>,
+            'This month': <a href={receipts({ from: month })}>{usd(spend.month_usd)}</a>,
             'In total': usd(spend.total_usd),
             Owed: key.debt_usd > 0 && usd(key.debt_usd),
             Presumed: key.presumed_usd > 0 && usd(key.presumed_usd),
-            Receipts: <a href={href('usage', { query: { caller: key.id } })}>all receipts</a>,
+            Receipts: <a href={receipts()}>all receipts</a>,
             Ledger: !session.value?.isInference && (
               <a href={href('wallet', { id: 'ledger', query: { caller: session.value?.isAdmin ? key.id : null } })}>
                 all transfers

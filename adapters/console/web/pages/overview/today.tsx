@@ -41,7 +41,7 @@ export function TodayFigures({ today: { from, byCaller, charged } }: { today: To
   if (!byCaller.data) return <ErrorNote error={byCaller.error} onRetry={byCaller.reload} />
   const { totals } = byCaller.data
   const all = callsToday(from)
-  const receipts = href('usage', { query: { from: timeText(from).slice(0, 'yyyy-mm-dd'.length) } })
+  const receipts = href('usage', { id: 'receipts', query: { from: timeText(from) } })
   const bill = charged.data?.totals
   const answered = totals.calls - totals.refused
   return (

@@ -78,21 +78,22 @@ function Figures({ of: one }: { of: CodingSessionDetails }) {
     <Grid of="figures">
       <Stat
         label="Cost"
-        value={<a href={rows}>{usd(one.cost_usd)}</a>}
+        href={rows}
+        value={usd(one.cost_usd)}
         hint={limits.session_usd === null ? 'no limit' : `of ${usd(limits.session_usd)}`}
       />
       <Stat
         label="Calls"
-        value={<a href={rows}>{count(one.calls)}</a>}
+        href={rows}
+        value={count(one.calls)}
         hint={one.turns === null ? undefined : `in ${count(one.turns)} turns`}
       />
-      <CacheStat of={cache} label="Cache hits" />
+      <CacheStat of={cache} label="Cache hits" href={rows} />
       <Stat
         label="Errors"
         tone={one.errors > 0 ? 'bad' : 'neutral'}
-        value={
-          <a href={href('calls', { query: { session: id, caller_id: key, status: 'error' } })}>{count(one.errors)}</a>
-        }
+        href={href('calls', { query: { session: id, caller_id: key, status: 'error' } })}
+        value={count(one.errors)}
         hint={`${count(one.refused)} refused, ${count(one.retries)} sent again`}
       />
       <Stat

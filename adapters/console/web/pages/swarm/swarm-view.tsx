@@ -1,12 +1,12 @@
 import type { Task } from '../../../../../src/tasks/task-record.ts'
-import { Card, DataTable, Empty, ErrorNote, Grid, Loading, Page, Progress, Stat } from '../../components/components.ts'
+import { Card, DataTable, Empty, ErrorNote, Loading, Page, Progress, Stat } from '../../components/components.ts'
 import { Graph } from '../../components/graph.tsx'
 import { count, usd } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { TASKS } from '../tasks/task-board.tsx'
-import { TASK_STATUSES, TASK_TONES } from '../tasks/task-status-tone.ts'
+import { StatusFigures, TASKS } from '../tasks/task-board.tsx'
+import { TASK_TONES, type TaskStatus } from '../tasks/task-status-tone.ts'
 
 /** Swarm as a live graph of its tasks, and as a table. */
 export function SwarmView({ id }: { id: string }) {
@@ -34,17 +34,13 @@ export function SwarmView({ id }: { id: string }) {
       )}
       {tasks.length > 0 && (
         <>
-          <Grid of="figures">
-            {TASK_STATUSES.filter((status) => tasks.some((task) => task.status === status)).map((status) => (
-              <Stat
-                key={status}
-                label={capital(status)}
-                tone={TASK_TONES[status]}
-                value={count(tasks.filter((task) => task.status === status).length)}
-              />
-            ))}
-            <Stat label="Reward" value={usd(sum(tasks.map(({ reward_usd }) => reward_usd)))} />
-          </Grid>
+          <StatusFigures counts={countedBy(tasks)} swarm_id={id}>
+            <Stat
+              label="Reward"
+              href={href('tasks', { query: { swarm_id: id } })}
+              value={usd(sum(tasks.map(({ reward_usd }) => reward_usd)))}
+            />
+          </StatusFigures>
           <Card title="Graph">
             <Progress value={done / tasks.length} label="Completed" text={`${done} of ${tasks.length}`} />
             <Graph
@@ -73,4 +69,9 @@ export function SwarmView({ id }: { id: string }) {
 const sum = (amounts: readonly number[]): number =>
   amounts.reduce((micros, usd) => micros + Math.round(usd * 1e6), 0) / 1e6
 
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+/** Counts tasks by those statuses that they have. */
+function countedBy(tasks: readonly Task[]): Partial<Record<TaskStatus, number>> {
+  const counts: Partial<Record<TaskStatus, number>> = {}
+  for (const { status } of tasks) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}

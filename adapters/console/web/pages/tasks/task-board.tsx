@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'preact'
+import type { ComponentChildren, ComponentProps } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
 import {
@@ -21,9 +21,10 @@ import { curlOf } from '../../components/curl.ts'
 import { count, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href, queryOf } from '../../router.ts'
+import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { NewTaskDialog } from './new-task.tsx'
-import { TASK_STATUSES, TASK_TONES } from './task-status-tone.ts'
+import { TASK_STATUSES, TASK_TONES, type TaskStatus } from './task-status-tone.ts'
 
 const FILTERS = ['status', 'agent', 'capability', 'swarm_id'] as const
 type Filter = Record<(typeof FILTERS)[number], string>
@@ -53,7 +54,16 @@ export function TaskBoard({ query }: { query: URLSearchParams }) {
         </>
       }
     >
-      {stats.data && <Figures of={stats.data} />}
+      {stats.data && (
+        <StatusFigures counts={stats.data.by_status}>
+          <Stat
+            label="Rewards locked"
+            href={session.value?.isAdmin ? href('escrow', { query: { status: 'live' } }) : undefined}
+            value={usd(stats.data.reward_usd.locked)}
+            hint={`${usd(stats.data.reward_usd.paid)} paid out`}
+          />
+        </StatusFigures>
+      )}
       <ListCard<Task>
         title="Tasks"
         filters={
@@ -109,18 +119,31 @@ export const TASKS: Pick<ComponentProps<typeof DataTable<Task>>, 'rowKey' | 'add
   ],
 }
 
-function Figures({ of: { by_status, reward_usd } }: { of: TaskStats }) {
+/** Numbers of tasks by status, each with the list of these tasks. @param swarm_id the swarm that they belong to */
+export function StatusFigures(props: {
+  counts: Partial<Record<TaskStatus, number>>
+  swarm_id?: string
+  children: ComponentChildren
+}) {
+  const { counts, swarm_id } = props
   return (
     <Grid of="figures">
-      <Stat label="Open" value={count(by_status.open)} tone="accent" hint={`${count(by_status.blocked)} blocked`} />
-      <Stat label="Claimed" value={count(by_status.claimed)} tone="warn" />
-      <Stat label="Completed" value={count(by_status.completed)} tone="good" />
-      <Stat
-        label="Failed or cancelled"
-        value={count(by_status.failed + by_status.cancelled)}
-        tone={by_status.failed > 0 ? 'bad' : 'neutral'}
-      />
-      <Stat label="Rewards locked" value={usd(reward_usd.locked)} hint={`${usd(reward_usd.paid)} paid out`} />
+      {TASK_STATUSES.flatMap((status) => {
+        const number = counts[status]
+        if (number === undefined) return []
+        return (
+          <Stat
+            key={status}
+            label={capital(status)}
+            href={href('tasks', { query: { status, swarm_id } })}
+            value={count(number)}
+            tone={number > 0 ? TASK_TONES[status] : 'neutral'}
+          />
+        )
+      })}
+      {props.children}
     </Grid>
   )
 }
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)

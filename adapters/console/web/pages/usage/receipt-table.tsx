@@ -18,13 +18,15 @@ import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
+import { timeIn } from '../../typed.ts'
 
-/** Filter of receipts: a caller's id, and the first and last day in the reader's zone (`2026-11-21`). Empty for all. */
-export interface ReceiptFilter {
-  caller: string
-  from: string
-  to: string
-}
+const FILTERS = ['caller', 'model', 'from', 'to'] as const
+/** Filter of receipts: a caller's id, a model, and times in the reader's zone (`2026-11-21T00:00`). Empty for all. */
+type ReceiptFilter = Record<(typeof FILTERS)[number], string>
+
+/** Reads the filter of receipts from an address. */
+export const receiptFilter = (query: URLSearchParams): ReceiptFilter =>
+  Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as ReceiptFilter
 
 /** Column of an exact part of a bill. */
 const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: string) =>
@@ -51,7 +53,12 @@ export function Receipts(props: {
   onFilter: (query: Record<string, string>) => void
 }) {
   const { filter, names } = props
-  const selection = queryOf(selectionOf(filter))
+  const selection = queryOf({
+    caller_id: filter.caller,
+    model: filter.model,
+    from: timeIn(filter.from),
+    to: timeIn(filter.to),
+  })
   const page = usePage<ReceiptRecord, UsageReport>(`/api/wallet/metered/usage${selection}`)
   const fields: FieldSpec<ReceiptFilter>[] = [
     {
@@ -59,8 +66,9 @@ export function Receipts(props: {
       label: 'Caller',
       options: [{ value: '', label: 'All callers' }, ...callerOptions(names, filter.caller)],
     },
-    { name: 'from', label: 'From', type: 'date' },
-    { name: 'to', label: 'Up to', type: 'date' },
+    { name: 'model', label: 'Model', maxLength: 256 },
+    { name: 'from', label: 'From', type: 'datetime-local' },
+    { name: 'to', label: 'Before', type: 'datetime-local' },
   ]
   return (
     <ListCard<ReceiptRecord>
@@ -105,18 +113,4 @@ export function Receipts(props: {
       }
     />
   )
-}
-
-/** Converts a filter for the API: times in UTC, the end excluded. */
-const selectionOf = ({ caller, from, to }: ReceiptFilter) => ({
-  caller_id: caller,
-  from: from && midnight(from, 0),
-  to: to && midnight(to, 1),
-})
-
-/** Start of a day in the reader's zone, `later` days after it. The API refuses invalid days. */
-function midnight(day: string, later: number): string {
-  const at = new Date(`${day}T00:00`)
-  at.setDate(at.getDate() + later)
-  return Number.isNaN(at.getTime()) ? day : at.toISOString()
 }

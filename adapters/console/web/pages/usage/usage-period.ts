@@ -1,4 +1,5 @@
-const DAY_MS = 86_400_000
+/** Length of a UTC day in milliseconds. */
+export const DAY_MS = 86_400_000
 
 /** Periods of usage in UTC days, today included. */
 export const PERIODS = [

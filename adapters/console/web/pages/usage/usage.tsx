@@ -16,14 +16,28 @@ import {
 } from '../../components/components.ts'
 import { callsText, count, short, usd } from '../../format.ts'
 import { go, href, type PageProps } from '../../router.ts'
+import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
-import { Receipts } from './receipt-table.tsx'
-import { daysOf, PERIODS, type Period, startOf } from './usage-period.ts'
+import { Receipts, receiptFilter } from './receipt-table.tsx'
+import { DAY_MS, daysOf, PERIODS, type Period, startOf } from './usage-period.ts'
 
-/** Cost of metered calls by day, caller and model, with their receipts. */
-export default function UsagePage({ query }: PageProps) {
+/** Cost of metered calls by day, caller and model, with their receipts; or the receipts that one of its figures sums up. */
+export default function UsagePage({ id, query }: PageProps) {
   const [period, setPeriod] = useState<Period>('30')
   const names = useNames()
+  const receipts = (
+    <Receipts
+      filter={receiptFilter(query)}
+      names={names}
+      onFilter={(filter) => go(href('usage', { id, query: filter }), true)}
+    />
+  )
+  if (id !== null)
+    return (
+      <Page title="Receipts" back={{ label: 'Usage', href: href('usage') }}>
+        {receipts}
+      </Page>
+    )
   return (
     <Page
       title="Usage"
@@ -36,11 +50,7 @@ export default function UsagePage({ query }: PageProps) {
     >
       {/* Keyed by period, so that the sums of one period never appear under another, not even while loading. */}
       <Spending key={period} period={period} names={names} />
-      <Receipts
-        filter={{ caller: query.get('caller') ?? '', from: query.get('from') ?? '', to: query.get('to') ?? '' }}
-        names={names}
-        onFilter={(filter) => go(href('usage', { query: filter }), true)}
-      />
+      {receipts}
     </Page>
   )
 }
@@ -52,11 +62,13 @@ function Spending({ period, names }: { period: Period; names: Names }) {
   const byDay = useLive<UsageReport>(`${of}&group_by=day`, { everyMs: 5000 })
   const byModel = useLive<UsageReport>(`${of}&group_by=model`, { everyMs: 5000 })
   const { data } = byDay
+  const rows = (query: Record<string, string> = {}) =>
+    href('usage', { id: 'receipts', query: { from: timeText(from), ...query } })
   return (
     <>
       <ErrorNote error={byDay.error ?? byModel.error} onRetry={byDay.reload} />
       {!data && byDay.loading && <Loading what="the usage" />}
-      {data && <Totals of={data.totals} />}
+      {data && <Totals of={data.totals} rows={rows()} />}
       {data && data.totals.calls === 0 && (
         <Card>
           <Empty
@@ -81,6 +93,7 @@ function Spending({ period, names }: { period: Period; names: Names }) {
                 { label: 'Upstream cost', points: daysOf(data.groups, from, (day) => day.upstream_cost_usd) },
               ]}
               format={usd}
+              hrefOf={(ms) => rows({ from: minuteOf(ms), to: minuteOf(ms + DAY_MS) })}
             />
           </Card>
           <Grid>
@@ -91,7 +104,7 @@ function Spending({ period, names }: { period: Period; names: Names }) {
                   label: names.of(sums.caller_id),
                   value: sums.total_usd,
                   text: textOf(sums),
-                  href: href('usage', { query: { caller: sums.caller_id } }),
+                  href: rows({ caller: sums.caller_id }),
                 }))}
               />
             </Card>
@@ -101,7 +114,12 @@ function Spending({ period, names }: { period: Period; names: Names }) {
                   label="Spending by model"
                   items={byModel.data.groups
                     .toSorted((a, b) => b.total_usd - a.total_usd)
-                    .map((sums) => ({ label: sums.key, value: sums.total_usd, text: textOf(sums) }))}
+                    .map((sums) => ({
+                      label: sums.key,
+                      value: sums.total_usd,
+                      text: textOf(sums),
+                      href: rows({ model: sums.key }),
+                    }))}
                 />
               )}
             </Card>
@@ -112,16 +130,19 @@ function Spending({ period, names }: { period: Period; names: Names }) {
   )
 }
 
-function Totals({ of }: { of: UsageSums }) {
+/** Sums of receipts. @param rows list of these receipts */
+function Totals({ of, rows }: { of: UsageSums; rows: string }) {
   return (
     <Grid of="figures">
-      <Stat label="Spent" value={usd(of.total_usd)} hint="upstream cost and margin" />
-      <Stat label="Upstream cost" value={usd(of.upstream_cost_usd)} />
-      <Stat label="Margin" value={usd(of.margin_usd)} tone="good" />
-      <Stat label="Calls" value={count(of.calls)} />
-      <Stat label="Tokens" value={short(of.total_tokens)} />
+      <Stat label="Spent" href={rows} value={usd(of.total_usd)} hint="upstream cost and margin" />
+      <Stat label="Upstream cost" href={rows} value={usd(of.upstream_cost_usd)} />
+      <Stat label="Margin" href={rows} value={usd(of.margin_usd)} tone="good" />
+      <Stat label="Calls" href={rows} value={count(of.calls)} />
+      <Stat label="Tokens" href={rows} value={short(of.total_tokens)} />
     </Grid>
   )
 }
+
+const minuteOf = (ms: number): string => timeText(new Date(ms).toISOString())
 
 const textOf = ({ total_usd, calls }: UsageSums): string => `${usd(total_usd)} · ${callsText(calls)}`

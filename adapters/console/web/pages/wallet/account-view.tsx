@@ -17,6 +17,7 @@ import {
   When,
 } from '../../components/components.ts'
 import { usd } from '../../format.ts'
+import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 
@@ -24,11 +25,11 @@ import { useLive } from '../../use-live.ts'
 export function Account() {
   const wallet = useLive<WalletOverview>('/api/wallet')
   if (!wallet.data) return <NotLoaded of={wallet} what="your balances" />
-  const { ledger, address, settlement, balances } = wallet.data
+  const { agent, ledger, address, settlement, balances } = wallet.data
   return (
     <>
       <ErrorNote error={wallet.error} onRetry={wallet.reload} />
-      <BalanceStats of={ledger} />
+      <BalanceStats of={ledger} owner={agent} />
       <Card
         title="On chains"
         actions={
@@ -75,20 +76,27 @@ export function Account() {
   )
 }
 
-/** Balances of one caller. */
-export function BalanceStats({ of }: { of: Balances }) {
+/** Balances of one caller. What moved leads to its statement, what is locked to its escrows. */
+export function BalanceStats({ of, owner }: { of: Balances; owner: string }) {
   const { available_usd, held_usd, escrow_usd, debt_usd, credit_limit_usd, budgets } = of
   const left = available_usd + credit_limit_usd
+  const transfers = href('wallet', { id: 'ledger', query: { caller: owner } })
   return (
     <Grid of="figures">
       <Stat
         label="Available"
+        href={transfers}
         value={<Money usd={available_usd} />}
         hint={`${usd(Math.max(0, left))} can be spent, credit included`}
         tone={left <= 0 ? 'bad' : 'neutral'}
       />
-      <Stat label="Reserved" value={<Money usd={held_usd} />} hint="for calls in progress" />
-      <Stat label="In escrow" value={<Money usd={escrow_usd} />} hint="for open tasks" />
+      <Stat label="Reserved" href={transfers} value={<Money usd={held_usd} />} hint="for calls in progress" />
+      <Stat
+        label="In escrow"
+        href={href('escrow', { query: { status: 'live', payer: owner } })}
+        value={<Money usd={escrow_usd} />}
+        hint="for open tasks"
+      />
       <Stat label="Credit" value={<Money usd={credit_limit_usd} />} hint="limit below zero" />
       {debt_usd > 0 && (
         <Stat label="Owed" value={<Money usd={debt_usd} />} hint="beyond reservations, budgets and credit" tone="bad" />

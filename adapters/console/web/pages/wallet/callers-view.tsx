@@ -3,6 +3,7 @@ import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { BudgetList } from '../../components/budgets.tsx'
 import { actionsColumn, Badge, Empty, figureColumn, ListCard, Money, whenColumn } from '../../components/components.ts'
+import { count } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
@@ -30,8 +31,12 @@ export function Callers() {
         rowKey={({ id }) => id}
         columns={[
           { key: 'name', label: 'Caller', align: 'words', render: (key) => <Name of={key} /> },
-          figureColumn('Calls', ({ id }) => spentBy.get(id)?.calls ?? 0),
-          figureColumn('Spent on calls', ({ id }) => <Money usd={spentBy.get(id)?.total_usd ?? 0} />),
+          figureColumn('Calls', ({ id }) => <a href={receiptsOf(id)}>{count(spentBy.get(id)?.calls ?? 0)}</a>),
+          figureColumn('Spent on calls', ({ id }) => (
+            <a href={receiptsOf(id)}>
+              <Money usd={spentBy.get(id)?.total_usd ?? 0} />
+            </a>
+          )),
           figureColumn('Credit', ({ limits }) => creditOf(limits)),
           figureColumn('Budgets', ({ limits }) => <BudgetList of={limits.budgets} />),
           whenColumn('last_used_at', 'Last used'),
@@ -60,6 +65,8 @@ function Name({ of: { id, name, revoked_at } }: { of: KeyRecord }) {
     </>
   )
 }
+
+const receiptsOf = (caller: string) => href('usage', { id: 'receipts', query: { caller } })
 
 const creditOf = ({ credit_limit_usd: credit }: KeyRecord['limits']) =>
   credit === null ? <span class="muted">default</span> : <Money usd={credit} />

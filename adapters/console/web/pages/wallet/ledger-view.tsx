@@ -57,7 +57,7 @@ function Account({ owner, of, names }: { owner: string; of: string | null; names
   const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
   return (
     <>
-      {page.data && <BalanceStats of={page.data.balances} />}
+      {page.data && <BalanceStats of={page.data.balances} owner={owner} />}
       <ListCard<StatementLine>
         title="Statement"
         label="Transfers, newest first"
