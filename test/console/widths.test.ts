@@ -144,6 +144,46 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
     await page.close()
   })
 
+  it('shows a record beside its list on a large screen, which keeps its filter and page', async () => {
+    const page = await under.open('#/tasks?status=open', { key: under.platform.admin, width: 2560 })
+    const list = page.getByRole('table', { name: 'Tasks, newest first' })
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.getByText('26–40 of 40').waitFor()
+    const rows = list.getByRole('link')
+    for (const row of [rows.first(), rows.last()]) {
+      const name = (await row.textContent()) ?? ''
+      await row.press('Enter')
+      await page.getByRole('heading', { name, level: 1 }).waitFor()
+      assert.equal(await page.title(), `${name} · Gazeway`)
+      assert.equal(await list.locator('[aria-current]').textContent(), name)
+      const [left, right] = await Promise.all([list.boundingBox(), page.getByRole('heading', { name }).boundingBox()])
+      assert.ok(
+        left && right && left.x + left.width < right.x && right.y < 100,
+        `side by side, from the top: ${JSON.stringify([left, right])}`,
+      )
+    }
+    assert.deepEqual(await axeFaults(page), [])
+    await page.reload()
+    await page.getByText('26–40 of 40').waitFor()
+    await page.getByRole('button', { name: 'Newer' }).click()
+    await page.getByText('1–25 of 40').waitFor()
+    assert.match(page.url(), /#\/tasks\/task_.*status%3Dopen/)
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await list.waitFor({ state: 'detached' })
+    await page.goto(`${under.platform.url}/#/calls`)
+    await page.setViewportSize({ width: 2560, height: 900 })
+    await page.getByRole('table', { name: 'Calls' }).getByRole('link').first().click()
+    await page.getByRole('heading', { name: 'Conversion' }).waitFor()
+    await page.getByRole('table', { name: 'Calls' }).waitFor()
+    await drawn(page)
+    const over = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return scrollWidth - clientWidth
+    })
+    assert.ok(over <= 0, `${over} px too wide`)
+    await page.close()
+  })
+
   it('returns to the row that was left, with the page and the filter of the list', async () => {
     const page = await under.open('#/tasks?status=open', { key: under.platform.admin, width: 1024 })
     await page.getByRole('button', { name: 'Older' }).click()

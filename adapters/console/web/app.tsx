@@ -1,6 +1,7 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
+import { isBeside, listQuery, mayBeBeside } from './beside.ts'
 import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/components.ts'
 import { Icon } from './components/icon.tsx'
 import { shortId } from './format.ts'
@@ -82,10 +83,17 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
           </div>
         </div>
       </header>
-      <main ref={main} tabIndex={-1}>
-        <Guarded key={page}>
-          <Shown name={page} id={of} query={query} />
-        </Guarded>
+      <main ref={main} tabIndex={-1} class={isBeside() ? 'beside' : undefined}>
+        {mayBeBeside(page) && (
+          <Guarded key={`${page} list`}>
+            <Shown name={page} id={null} query={listQuery()} />
+          </Guarded>
+        )}
+        {(of !== null || !mayBeBeside(page)) && (
+          <Guarded key={page}>
+            <Shown name={page} id={of} query={query} />
+          </Guarded>
+        )}
       </main>
     </div>
   )
@@ -151,7 +159,7 @@ function Guarded({ children }: { children: ComponentChildren }) {
   const [fault, reset] = useErrorBoundary((error) => reportError(error))
   // Another address of the same page may work.
   useEffect(reset, [place.value])
-  if (fault === undefined) return <>{children}</>
+  if (fault === undefined) return <div class="pane">{children}</div>
   return <ErrorNote error={new Error(`This page failed: ${messageOf(fault)}`)} onRetry={reset} />
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Page } from '../../../src/store/page.ts'
-import { addressWith, go, place } from './router.ts'
+import { listAddress, listQuery } from './beside.ts'
+import { go } from './router.ts'
 import { type Live, type Polling, useLive } from './use-live.ts'
 
 /** List as the API returns it. */
@@ -32,16 +33,16 @@ export function usePage<T, L extends List<T> = List<T>>(
   const isOther = filtered.current !== path
   useEffect(() => {
     filtered.current = path
-    if (isOther && place.value.query.has('after')) go(addressWith({ after: null, first: null }), true)
+    if (isOther && listQuery().has('after')) go(listAddress({ after: null, first: null }), true)
   }, [path])
-  const cursor = isOther ? null : place.value.query.get('after')
-  const first = cursor === null ? 1 : Number(place.value.query.get('first')) || 1
+  const cursor = isOther ? null : listQuery().get('after')
+  const first = cursor === null ? 1 : Number(listQuery().get('first')) || 1
   const query = `limit=${limit}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
   const live = useLive<L>(path === null ? null : `${path}${path.includes('?') ? '&' : '?'}${query}`, polling)
   const items = live.data?.items ?? []
   const following = live.data?.next_cursor ?? null
   const turnTo = (to: { cursor: string | null; first: number }) =>
-    go(addressWith({ after: to.cursor, first: to.cursor && String(to.first) }), true)
+    go(listAddress({ after: to.cursor, first: to.cursor && String(to.first) }), true)
   return {
     ...live,
     items,

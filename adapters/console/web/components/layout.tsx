@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { place } from '../router.ts'
 
 /** Page with its title, purpose and actions. @param back the list that it belongs to, the one way back */
 export function Page(props: {
@@ -11,7 +12,7 @@ export function Page(props: {
 }) {
   useEffect(() => {
     document.title = `${props.title} · Gazeway`
-  }, [props.title])
+  }, [props.title, place.value.id])
   return (
     <>
       <header class="page-head">

@@ -1,5 +1,6 @@
 import { type ComponentChildren, Fragment, type TargetedMouseEvent } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { besideList, isBeside } from '../beside.ts'
 import { count } from '../format.ts'
 import type { Paged } from '../paging.ts'
 import type { Live } from '../use-live.ts'
@@ -131,8 +132,13 @@ function openRow(event: TargetedMouseEvent<HTMLTableRowElement>): void {
 function RowLink(props: { href: string; children: ComponentChildren }) {
   const element = useRef<HTMLAnchorElement>(null)
   useFocusHandedOn(element)
+  const address = besideList(props.href)
+  const isShown = isBeside() && address === location.hash
+  useEffect(() => {
+    if (isShown) element.current?.scrollIntoView({ block: 'nearest' })
+  }, [isShown])
   return (
-    <a ref={element} class="row-link" href={props.href}>
+    <a ref={element} class="row-link" href={address} aria-current={isShown || undefined}>
       {props.children}
     </a>
   )
