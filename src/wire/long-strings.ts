@@ -85,8 +85,10 @@ async function joinStrings(parts: readonly string[]): Promise<string> {
 function endOfPart(text: string, begin: number, to: number): number {
   const end = begin + LONG
   if (end >= to) return to
-  const last = text.lastIndexOf('\\', end - 1)
-  if (last < begin || last <= end - ESCAPE) return end
+  // Only the letters of one escape are searched: a text may have no other for 32 MB.
+  const inEscape = text.slice(end - ESCAPE + 1, end).lastIndexOf('\\')
+  if (inEscape < 0) return end
+  const last = end - ESCAPE + 1 + inEscape
   let first = last
   while (first > begin && text[first - 1] === '\\') first--
   // Of an even number, each escapes the next one.
