@@ -15,6 +15,7 @@ import { structureBytes } from '../../src/text/json-structure.ts'
 import { fieldsOrNone } from '../../src/text/lenient-reader.ts'
 import type { Fields } from '../../src/text/typed-reader.ts'
 import { LARGE_JSON, parseInTurns } from '../../src/wire/large-json.ts'
+import { textAsLarge } from '../../src/wire/large-text.ts'
 import { LIST_LIMIT } from '../../src/wire/validation.ts'
 import { splitEvents } from '../../src/wire/whole-events.ts'
 import { type BodyLimit, modelBodyLimit } from '../web/body-limit.ts'
@@ -98,7 +99,7 @@ async function continued(
 /** Parses a list of items; a large one in turns with other work, which reads the lists in an object part by part. */
 async function parsedItems(list: string): Promise<Fields[]> {
   if (list.length <= LARGE_JSON) return JSON.parse(list)
-  const { items } = (await parseInTurns(`{"items":${list}}`)) as { items: Fields[] }
+  const { items } = (await parseInTurns(textAsLarge(`{"items":${list}}`))) as { items: Fields[] }
   return items
 }
 

@@ -12,6 +12,8 @@ export interface JsonMember {
 
 /** Positions in a JSON text, found in one pass. */
 export interface JsonOutline {
+  /** Letters that the positions count: the text, or the bytes of a large one as latin1. */
+  letters: string
   /** Fields of the outermost object, in their order. A name may occur twice. */
   members: readonly JsonMember[]
   /** True when JavaScript may not represent a number, anywhere in the text, as it is written. */
@@ -57,15 +59,22 @@ const LARGE_EXPONENT = /[eE][+-]?\d{3}/
  * @throws SyntaxError for a name with an invalid escape
  */
 export function outlineOf(json: string): JsonOutline {
-  const outlining = outlineByParts(json)
+  const outlining = outlineByParts(json, (from, to) => json.slice(from, to))
   for (;;) {
     const { done, value } = outlining.next()
     if (done) return value
   }
 }
 
-/** The same, part by part: what iterates over it lets others work in between. */
-export function* outlineByParts(json: string): Generator<undefined, JsonOutline> {
+/**
+ * The same, part by part: what iterates over it lets others work in between.
+ *
+ * @param textOf text of the letters between two positions
+ */
+export function* outlineByParts(
+  json: string,
+  textOf: (from: number, to: number) => string,
+): Generator<undefined, JsonOutline> {
   const members: JsonMember[] = []
   const names = new Set<string>()
   let hasLargeNumber = false
@@ -85,7 +94,7 @@ export function* outlineByParts(json: string): Generator<undefined, JsonOutline>
     if (code === QUOTE) {
       begin = at
       end = endOfString(json, at)
-      if (depth === 1 && member === null) member = memberNamed(json.slice(at + 1, end), at, end)
+      if (depth === 1 && member === null) member = memberNamed(textOf(at + 1, end), at, end)
       at = end
     } else if (code === OBJECT || code === ARRAY) {
       parts++
@@ -93,7 +102,7 @@ export function* outlineByParts(json: string): Generator<undefined, JsonOutline>
       if (depth > levels) levels = depth
     } else if (code === COLON) {
       parts++
-      if (names.size <= MOST_NAMES) names.add(json.slice(begin + 1, end))
+      if (names.size <= MOST_NAMES) names.add(textOf(begin + 1, end))
       if (depth === 1 && member !== null) member.from = firstInk(json, at + 1)
     } else if (code === OBJECT_END || code === ARRAY_END || code === COMMA) {
       if (depth === 1 && member !== null) {
@@ -108,7 +117,7 @@ export function* outlineByParts(json: string): Generator<undefined, JsonOutline>
       at = after - 1
     }
   }
-  return { members, hasLargeNumber, parts, levels, names: names.size > MOST_NAMES ? null : names }
+  return { letters: json, members, hasLargeNumber, parts, levels, names: names.size > MOST_NAMES ? null : names }
 }
 
 function memberNamed(written: string, begin: number, end: number): JsonMember {

@@ -1,13 +1,6 @@
-import type { JsonMember } from './json-members.ts'
+import type { JsonMember, JsonOutline } from './json-members.ts'
 
-/** A JSON text as its bytes and as letters. */
-export interface JsonText {
-  /** In UTF-8. */
-  bytes: Buffer
-  text: string
-}
-
-/** A part of a JSON text, with the text to put in its place. Positions count letters. */
+/** A part of a JSON text, with the text to put in its place. Positions are those of its outline. */
 interface Edit {
   from: number
   to: number
@@ -18,14 +11,13 @@ interface Edit {
  * Sets fields of a JSON object in its bytes. Everything else stays byte for byte. Of fields with the same name only the
  * last one stays, as `JSON.parse` reads them: servers differ in which one counts.
  *
- * @param json valid JSON of an object
- * @param members its fields
+ * @param bytes valid JSON of an object, in UTF-8
  * @param changes values to set, by name. Undefined removes a field
  * @returns the bytes themselves when there is nothing to change
  */
 export function splicedJson(
-  json: JsonText,
-  members: readonly JsonMember[],
+  bytes: Buffer,
+  { letters, members }: Pick<JsonOutline, 'letters' | 'members'>,
   changes: Readonly<Record<string, unknown>>,
 ): Buffer {
   const last = new Map<string, JsonMember>()
@@ -35,12 +27,12 @@ export function splicedJson(
   const edits = isSame ? [] : editsOf(members, last, changes)
   const added = names.filter((name) => changes[name] !== undefined && !last.has(name))
   if (added.length > 0) {
-    const end = members.at(-1)?.to ?? json.text.indexOf('{') + 1
+    const end = members.at(-1)?.to ?? letters.indexOf('{') + 1
     const isFirst = members.length === edits.filter(({ text }) => text === '').length
     const text = added.map((name) => fieldText(name, changes[name])).join()
     edits.push({ from: end, to: end, text: isFirst ? text : `,${text}` })
   }
-  return edits.length === 0 ? json.bytes : edited(json, edits)
+  return edits.length === 0 ? bytes : edited(bytes, letters, edits)
 }
 
 /** @param last the last field of each name */
@@ -67,20 +59,19 @@ function editsOf(
 
 const fieldText = (name: string, value: unknown): string => `${JSON.stringify(name)}:${JSON.stringify(value)}`
 
-function edited(json: JsonText, edits: readonly Edit[]): Buffer {
-  const { bytes } = json
+function edited(bytes: Buffer, letters: string, edits: readonly Edit[]): Buffer {
   const pieces: Buffer[] = []
   let copied = 0
   for (const { from, to, text } of edits) {
-    pieces.push(bytes.subarray(copied, byteAt(json, from)), Buffer.from(text))
-    copied = byteAt(json, to)
+    pieces.push(bytes.subarray(copied, byteAt(bytes, letters, from)), Buffer.from(text))
+    copied = byteAt(bytes, letters, to)
   }
   return Buffer.concat([...pieces, bytes.subarray(copied)])
 }
 
-/** Position in the bytes of a position in the text. Counts from the nearer end: most fields stand before or after a long one. */
-function byteAt({ bytes, text }: JsonText, at: number): number {
-  if (text.length === bytes.length) return at
-  if (at < text.length / 2) return Buffer.byteLength(text.slice(0, at))
-  return bytes.length - Buffer.byteLength(text.slice(at))
+/** Position in the bytes of a position in the letters. Counts from the nearer end: most fields stand before or after a long one. */
+function byteAt(bytes: Buffer, letters: string, at: number): number {
+  if (letters.length === bytes.length) return at
+  if (at < letters.length / 2) return Buffer.byteLength(letters.slice(0, at))
+  return bytes.length - Buffer.byteLength(letters.slice(at))
 }

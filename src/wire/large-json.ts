@@ -1,40 +1,16 @@
-import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { endOfString, type JsonMember, type JsonOutline, outlineByParts } from '../text/json-members.ts'
-import { hasLongString, longStringParts, parseLongStrings } from './long-strings.ts'
+import type { LargeText } from './large-text.ts'
+import { hasLongString, longStringParts, markedText, withStrings } from './long-strings.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Length of a JSON text from which it is read and written in turns with other work. */
 export const LARGE_JSON = 1024 * 1024
 /** Length of the parts that are read and written at once. */
 const PART = 256 * 1024
-const CONTINUED = 0b1000_0000
-const KIND_OF_BYTE = 0b1100_0000
-
-/**
- * Decodes UTF-8 in turns with other work.
- *
- * @returns null for bytes that are not UTF-8
- */
-export async function decodeInTurns(bytes: Buffer): Promise<string | null> {
-  if (isAscii(bytes)) return bytes.toString('latin1')
-  if (!isUtf8(bytes)) return null
-  await yieldToEventLoop()
-  // A letter of one byte takes two, one of three or four at most as many.
-  const letters = Buffer.allocUnsafe(2 * bytes.length)
-  let length = 0
-  for (let from = 0, to = 0; from < bytes.length; from = to) {
-    to = Math.min(from + PART, bytes.length)
-    while (((bytes[to] ?? 0) & KIND_OF_BYTE) === CONTINUED) to--
-    length += transcode(bytes.subarray(from, to), 'utf8', 'utf16le').copy(letters, length)
-    await yieldToEventLoop()
-  }
-  // Outside of the heap, where it causes no collection.
-  return letters.toString('utf16le', 0, length)
-}
 
 /** Outlines a JSON text in turns with other work. @throws SyntaxError as `outlineOf` */
-export async function outlineInTurns(text: string): Promise<JsonOutline> {
-  const outlining = outlineByParts(text)
+export async function outlineInTurns({ letters, textOf }: LargeText): Promise<JsonOutline> {
+  const outlining = outlineByParts(letters, textOf)
   for (;;) {
     const { done, value } = outlining.next()
     if (done) return value
@@ -50,56 +26,60 @@ export async function outlineInTurns(text: string): Promise<JsonOutline> {
  * @returns the same as `JSON.parse`
  * @throws SyntaxError as `JSON.parse`
  */
-export async function parseInTurns(text: string, outline?: JsonOutline): Promise<unknown> {
+export async function parseInTurns(large: LargeText, outline?: JsonOutline): Promise<unknown> {
   await yieldToEventLoop()
-  const long = longLists(text, outline ?? (await outlineInTurns(text)))
-  if (long.length === 0) return parseLongStrings(text)
+  const long = longLists(large.letters, outline ?? (await outlineInTurns(large)))
+  const strings: string[] = []
   let rest = ''
   let copied = 0
   for (const { from, to } of long) {
-    rest += `${text.slice(copied, from)}0`
+    rest += `${await markedText(large, copied, from, strings)}0`
     copied = to
   }
-  const value = (await parseLongStrings(rest + text.slice(copied))) as object
+  rest += await markedText(large, copied, large.letters.length, strings)
+  const value = withStrings(JSON.parse(rest), strings)
   for (const { name, from, to } of long)
-    Object.defineProperty(value, name, { value: await listInTurns(text.slice(from + 1, to - 1)) })
+    Object.defineProperty(value, name, { value: await listInTurns(large, from + 1, to - 1) })
   return value
 }
 
 /** Fields with a long list. Of fields with the same name only the last counts. */
-function longLists(text: string, { members }: JsonOutline): JsonMember[] {
-  if (!text.trimStart().startsWith('{')) return []
+function longLists(letters: string, { members }: JsonOutline): JsonMember[] {
+  if (!/^\s*\{/.test(letters)) return []
   const last = new Map(members.map((member) => [member.name, member]))
-  const isLong = ({ from, to }: JsonMember) => to - from > PART && text[from] === '[' && text[to - 1] === ']'
+  const isLong = ({ from, to }: JsonMember) => to - from > PART && letters[from] === '[' && letters[to - 1] === ']'
   return members.filter((member) => last.get(member.name) === member && isLong(member))
 }
 
-async function listInTurns(items: string): Promise<unknown[]> {
+/** Reads the items of a list between its brackets. */
+async function listInTurns(large: LargeText, from: number, to: number): Promise<unknown[]> {
   const list: unknown[] = []
-  for (const part of partsOf(items)) {
+  for (const [begin, end] of partsOf(large.letters, from, to)) {
     await yieldToEventLoop()
-    const read = (await parseLongStrings(part, ['[', ']'])) as unknown[]
-    if (read.length === 0 && part !== items) throw new SyntaxError('An item of a list is missing.')
+    const strings: string[] = []
+    const items = await markedText(large, begin, end, strings)
+    const read = withStrings(JSON.parse(`[${items}]`), strings) as unknown[]
+    if (read.length === 0 && end - begin < to - from) throw new SyntaxError('An item of a list is missing.')
     for (const item of read) list.push(item)
   }
   return list
 }
 
-/** Parts of a list without its brackets, each of whole items. */
-function* partsOf(items: string): Generator<string> {
-  let begin = 0
+/** Parts of a list between its brackets, each of whole items. */
+function* partsOf(letters: string, from: number, to: number): Generator<[begin: number, end: number]> {
+  let begin = from
   let depth = 0
-  for (let at = 0; at < items.length; at++) {
-    const letter = items[at]
-    if (letter === '"') at = endOfString(items, at)
+  for (let at = from; at < to; at++) {
+    const letter = letters[at]
+    if (letter === '"') at = endOfString(letters, at)
     else if (letter === '[' || letter === '{') depth++
     else if (letter === ']' || letter === '}') depth--
     else if (letter === ',' && depth === 0 && at - begin >= PART) {
-      yield items.slice(begin, at)
+      yield [begin, at]
       begin = at + 1
     }
   }
-  yield items.slice(begin)
+  yield [begin, to]
 }
 
 /** Joins bytes in turns with other work: memory that is new takes longer to fill than to copy. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { endOfString } from '../text/json-members.ts'
-import { yieldToEventLoop } from './yield-to-event-loop.ts'
+import type { LargeText } from './large-text.ts'
+import { nextSlice, yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Length from which a string in JSON is read and written in parts, and length of these. */
 const LONG = 256 * 1024
@@ -14,50 +15,45 @@ const LATIN1 = /^[\0-\xff]*$/
 const ESCAPE = 6
 
 /**
- * Parses a JSON text, its long strings in turns with other work.
+ * Text between two positions, with a mark in the place of each long string.
  *
- * @param around brackets to put around it, since a text that is joined is copied before it is read
- * @returns the same as `JSON.parse`
- * @throws SyntaxError as `JSON.parse`
+ * @param strings where the long strings are put, read in turns with other work, for `withStrings`
  */
-export async function parseLongStrings(text: string, [before, after] = ['', '']): Promise<unknown> {
-  const found = text.length < SEARCHED ? [] : longStrings(text)
-  if (found.length === 0) return JSON.parse(before + text + after)
-  const strings: string[] = []
-  let rest = ''
-  let copied = 0
-  for (const { from, to } of found) {
-    rest += `${text.slice(copied, from)}${MARK}${strings.length}`
-    strings.push(await parseString(text, from, to))
-    copied = to
+export async function markedText(large: LargeText, from: number, to: number, strings: string[]): Promise<string> {
+  let marked = ''
+  let copied = from
+  for (const found of to - from < SEARCHED ? [] : longStrings(large.letters, from, to)) {
+    marked += `${large.textOf(copied, found.from)}${MARK}${strings.length}`
+    strings.push(await parseString(large, found.from, found.to))
+    copied = found.to
   }
-  return withStrings(JSON.parse(before + rest + text.slice(copied) + after), strings)
+  return marked + large.textOf(copied, to)
 }
 
 /** Places of long strings between their quotes. Names of fields are read at once. */
-function longStrings(text: string): { from: number; to: number }[] {
+function longStrings(letters: string, from: number, to: number): { from: number; to: number }[] {
   const found = []
-  for (let begin = text.indexOf('"'); begin >= 0; ) {
-    const end = endOfString(text, begin)
-    if (end - begin > LONG && !isName(text, end)) found.push({ from: begin + 1, to: end })
-    begin = text.indexOf('"', end + 1)
+  for (let begin = letters.indexOf('"', from); begin >= 0 && begin < to; ) {
+    const end = endOfString(letters, begin)
+    if (end - begin > LONG && end < to && !isName(letters, end)) found.push({ from: begin + 1, to: end })
+    begin = letters.indexOf('"', end + 1)
   }
   return found
 }
 
 /** Tells whether the string that ends at a quote is the name of a field. */
-function isName(text: string, quote: number): boolean {
+function isName(letters: string, quote: number): boolean {
   let at = quote + 1
-  while (/\s/.test(text[at] ?? '')) at++
-  return text[at] === ':'
+  while (/\s/.test(letters[at] ?? '')) at++
+  return letters[at] === ':'
 }
 
-async function parseString(text: string, from: number, to: number): Promise<string> {
+async function parseString(large: LargeText, from: number, to: number): Promise<string> {
   const parts: string[] = []
   for (let begin = from; begin < to; ) {
     await yieldToEventLoop()
-    const end = endOfPart(text, begin, to)
-    parts.push(JSON.parse(`"${text.slice(begin, end)}"`))
+    const end = endOfPart(large, begin, to)
+    parts.push(JSON.parse(`"${large.textOf(begin, end)}"`))
     begin = end
   }
   return joinStrings(parts)
@@ -77,27 +73,28 @@ async function joinStrings(parts: readonly string[]): Promise<string> {
     await yieldToEventLoop()
     at += bytes.write(part, at, encoding)
   }
-  await yieldToEventLoop()
+  await nextSlice()
   return bytes.toString(encoding)
 }
 
 /** End of a part of a string that splits no escape. */
-function endOfPart(text: string, begin: number, to: number): number {
-  const end = begin + LONG
-  if (end >= to) return to
+function endOfPart({ letters, wholeAt }: LargeText, begin: number, to: number): number {
+  if (begin + LONG >= to) return to
+  const end = wholeAt(begin + LONG)
   // Only the letters of one escape are searched: a text may have no other for 32 MB.
-  const inEscape = text.slice(end - ESCAPE + 1, end).lastIndexOf('\\')
+  const inEscape = letters.slice(end - ESCAPE + 1, end).lastIndexOf('\\')
   if (inEscape < 0) return end
   const last = end - ESCAPE + 1 + inEscape
   let first = last
-  while (first > begin && text[first - 1] === '\\') first--
+  while (first > begin && letters[first - 1] === '\\') first--
   // Of an even number, each escapes the next one.
   if ((last - first) % 2 === 1) return end
-  return Math.min(to, Math.max(end, last + (text[last + 1] === 'u' ? ESCAPE : 2)))
+  return Math.min(to, Math.max(end, last + (letters[last + 1] === 'u' ? ESCAPE : 2)))
 }
 
-/** Puts the strings in the places of their marks. */
-function withStrings(parsed: unknown, strings: readonly string[]): unknown {
+/** Puts long strings in the places of their marks in what was parsed. */
+export function withStrings(parsed: unknown, strings: readonly string[]): unknown {
+  if (strings.length === 0) return parsed
   const whole: Record<string, unknown> = { parsed }
   const open = [whole]
   for (let holder = open.pop(); holder !== undefined; holder = open.pop())

@@ -17,6 +17,11 @@ let began = 0
  */
 export function yieldToEventLoop(): Promise<void> | undefined {
   if (waiting.length === 0 && performance.now() - began < SLICE_MS) return undefined
+  return nextSlice()
+}
+
+/** Waits for a slice that nothing has used yet. A step that is long and cannot be split awaits this before it. */
+export function nextSlice(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve)
     if (waiting.length === 1) setImmediate(next)

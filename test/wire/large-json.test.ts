@@ -1,12 +1,24 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { decodeInTurns, parseInTurns, stringifyInTurns } from '../../src/wire/large-json.ts'
+import { outlineOf } from '../../src/text/json-members.ts'
+import { splicedJson } from '../../src/text/json-splice.ts'
+import { outlineInTurns, parseInTurns, stringifyInTurns } from '../../src/wire/large-json.ts'
+import { decodeInTurns, decodeLarge, textAsLarge } from '../../src/wire/large-text.ts'
 
 /** Blanks that make a list longer than what is read at once. */
 const LONG = ' '.repeat(256 * 1024)
 
-const parsed = (text: string): Promise<unknown> => parseInTurns(text).catch((error) => error.name)
+/** Parses a text twice: as it is, and from its bytes. */
+async function parsed(text: string): Promise<unknown> {
+  const large = await decodeLarge(Buffer.from(text))
+  assert.ok(large)
+  const [asText, asBytes] = await Promise.all(
+    [textAsLarge(text), large].map((one) => parseInTurns(one).catch((error) => error.name)),
+  )
+  assert.deepEqual(asBytes, asText)
+  return asText
+}
 const expected = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -71,10 +83,12 @@ describe('a large JSON text', () => {
         const text = JSON.stringify(value)
         assert.ok((await stringifyInTurns(value)).toString() === text, `${pattern} ${shift} written`)
         const escaped = pattern === 'é' ? text.replaceAll('é', '\\u00e9') : text
-        assert.ok(JSON.stringify(await parseInTurns(escaped)) === text, `${pattern} ${shift} read`)
+        assert.ok(JSON.stringify(await parseInTurns(textAsLarge(escaped))) === text, `${pattern} ${shift} read`)
+        const large = await decodeLarge(Buffer.from(text))
+        assert.ok(JSON.stringify(large && (await parseInTurns(large))) === text, `${pattern} ${shift} read from bytes`)
       }
     const names = `{"${LONG}" \n : "${LONG}", "__proto__": "${LONG}"}`
-    assert.deepEqual(await parseInTurns(names), JSON.parse(names))
+    assert.deepEqual(await parsed(names), JSON.parse(names))
     const broken = `{"a": ["${LONG}\\q"]}`
     assert.equal(await parsed(broken), 'SyntaxError')
   })
@@ -88,6 +102,23 @@ describe('a large JSON text', () => {
     assert.equal(await decodeInTurns(Buffer.from([0x7b, 0xff, 0x7d])), null)
   })
 
+  it('is outlined by its bytes, and changed in them', async () => {
+    const text = `{"é€": 1, "ü\\n": ["😀${LONG}", {"ſ": 1}], "model": "m", "e": "${LONG}"}`
+    const bytes = Buffer.from(text)
+    const large = await decodeLarge(bytes)
+    assert.ok(large)
+    const outline = await outlineInTurns(large)
+    const { members, names, parts, levels } = outlineOf(text)
+    assert.deepEqual(
+      { ...outline, members: outline.members.map(({ name }) => name) },
+      { ...outline, names, parts, levels, members: members.map(({ name }) => name) },
+    )
+    const changed = { 'é€': 2, model: 'ä', e: undefined }
+    assert.ok(splicedJson(bytes, outline, changed).equals(splicedJson(bytes, outlineOf(text), changed)))
+    const { e: _, ...kept } = JSON.parse(text)
+    assert.deepEqual(JSON.parse(String(splicedJson(bytes, outline, changed))), { ...kept, 'é€': 2, model: 'ä' })
+  })
+
   it('lets other work go on while a million numbers are read', async () => {
     let turns = 0
     const turn = () => {
@@ -96,7 +127,7 @@ describe('a large JSON text', () => {
     }
     let next = setImmediate(turn)
     const numbers = `{"a":[${'1234567,'.repeat(1_000_000)}0]}`
-    const { a } = (await parseInTurns(numbers)) as { a: number[] }
+    const { a } = (await parseInTurns(textAsLarge(numbers))) as { a: number[] }
     clearImmediate(next)
     assert.equal(a.length, 1_000_001)
     assert.ok(turns > 1, `${turns} turns`)

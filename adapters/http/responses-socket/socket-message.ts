@@ -6,7 +6,7 @@ import { isObject, parseJson } from '../../../src/text/json.ts'
 import { type JsonMember, outlineOf } from '../../../src/text/json-members.ts'
 import { splicedJson } from '../../../src/text/json-splice.ts'
 import { fieldsOrNone } from '../../../src/text/lenient-reader.ts'
-import { decodeInTurns } from '../../../src/wire/large-json.ts'
+import { decodeInTurns } from '../../../src/wire/large-text.ts'
 import { parseJsonBytes } from '../../web/json-body.ts'
 
 /** Request of a message: the body that `POST /v1/responses` would have. */
@@ -32,24 +32,24 @@ export const isAcknowledgement = (message: Buffer): boolean =>
  * @throws GazewayError `invalid_json`, `validation_failed`
  */
 export async function readMessage(message: Buffer): Promise<SocketRequest> {
-  const { text, json, outline } = await parseJsonBytes(message)
+  const { json, outline } = await parseJsonBytes(message)
   if (!isObject(json)) throw new GazewayError('invalid_json', 'The message is not a JSON object.')
   const { type, generate, stream_id: _, background: __, ...body } = json
   if (type !== 'response.create')
     throw new GazewayError('validation_failed', 'type: must be response.create.', { param: 'type' })
-  const { members, hasLargeNumber } = outline()
-  const bytes = splicedJson({ bytes: message, text }, members, AS_OVER_HTTP)
+  const { letters, members, hasLargeNumber } = outline()
+  const bytes = splicedJson(message, { letters, members }, AS_OVER_HTTP)
   return {
     bytes,
     text: (await decodeInTurns(bytes)) ?? String(bytes),
     json: { ...body, stream: true },
     generates: generate !== false,
-    isExact: !hasLargeNumber || !members.some((member) => member.name === 'input' && hasLarge(text, member)),
+    isExact: !hasLargeNumber || !members.some((member) => member.name === 'input' && hasLarge(letters, member)),
   }
 }
 
-const hasLarge = (text: string, { from, to }: JsonMember): boolean =>
-  outlineOf(`{"input":${text.slice(from, to)}}`).hasLargeNumber
+const hasLarge = (letters: string, { from, to }: JsonMember): boolean =>
+  outlineOf(`{"input":${letters.slice(from, to)}}`).hasLargeNumber
 
 /**
  * Writes the conversation that a request continues into its input.

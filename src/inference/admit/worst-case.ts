@@ -5,6 +5,7 @@ import { limitsAt } from '../api/answer-limit.ts'
 import { mayHaveSound } from '../observe/audio-input.ts'
 import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
+import { asciiOf, type ClientRequest } from '../relay/request-body.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 import { ceilingFields, NO_CEILING } from './price-ceiling.ts'
 import { NO_PARTS, type PricedParts } from './priced-parts.ts'
@@ -22,6 +23,8 @@ const SHORTEST_TOKENS = 1024
 
 /** A request to keep the prompt in the provider's cache for an hour, which is written at a rate of its own. */
 const KEPT_FOR_HOUR = /"ttl"\s*:\s*"1h"/iu
+/** A letter of that in an escape. */
+const ESCAPED = /\\u00(?:[57]4|[46]c|[46]8|31)/i
 
 /** Dependencies of a bound. */
 export interface BoundDeps {
@@ -34,11 +37,7 @@ export interface BoundDeps {
 }
 
 /** Parts of a request that bound its cost. */
-export interface BoundedRequest {
-  bytes: Buffer
-  text: string
-  json: { [field: string]: unknown }
-}
+export type BoundedRequest = Pick<ClientRequest<{ [field: string]: unknown }>, 'bytes' | 'text' | 'json' | 'outline'>
 
 /** Upper bound of a call's cost with a certain prompt, by the limit of its answer. */
 export interface Quote {
@@ -102,12 +101,13 @@ export const UNBOUNDED: CallBound = {
 export function boundOf(
   deps: BoundDeps,
   endpoint: string,
-  { bytes, text, json }: BoundedRequest,
+  request: BoundedRequest,
   models: readonly ModelChoice[],
   parts: PricedParts = NO_PARTS,
 ): CallBound {
-  // Names may be written with escapes.
-  const plain = text.includes('\\u') ? JSON.stringify(json) : text
+  const { bytes, text, json } = request
+  const ascii = asciiOf(request)
+  const plain = ESCAPED.test(ascii) ? JSON.stringify(json) : ascii
   const hasAudio = endpoint.startsWith('/audio/') || mayHaveSound(json)
   const priced = { tiers: parts.tiers, isKeptForHour: KEPT_FOR_HOUR.test(plain), hasAudio }
   const long = longInput(json, models)

@@ -18,7 +18,7 @@ import { observedIn } from '../observe/observed-reply.ts'
 import type { Writing, Written } from '../passages/write-request.ts'
 import type { CallReasoning, Reasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
-import { changedField, readable } from '../relay/request-body.ts'
+import { asciiOf, changedField, readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
 import { cacheKeyFor } from '../session/cache-key.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
@@ -95,7 +95,7 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   const { seals, answersIn, carriesReasoning = false } = candidate.passage
   const { messages: asked, tools } = endpoint === '/chat/completions' ? request.json : { messages: null }
   const messages = answersIn === undefined ? asked : readable(() => answersIn(request.json))
-  const text = seals === undefined ? request.text : seals(request.json)
+  const text = seals === undefined ? asciiOf(request) : seals(request.json)
   const loaded = { text, messages, tools, mayBringSummary: mayHoldState(endpoint) }
   const loading = reasoning.load(loaded, carriesReasoning)
   const listing = isLimitOpen(input, choice) ? (candidate.limits?.(context) ?? null) : null

@@ -16,12 +16,12 @@ const OBJECT = 0x7b
 export function cloudBody(bytes: Buffer | null): CloudBody | null {
   if (bytes === null || bytes.find((byte) => byte > SPACE) !== OBJECT) return null
   const text = bytes.toString()
-  const { members } = outlineOf(text)
+  const outline = outlineOf(text)
   return {
     field(name) {
-      const member = members.findLast((one) => one.name === name)
+      const member = outline.members.findLast((one) => one.name === name)
       return member && JSON.parse(text.slice(member.from, member.to))
     },
-    with: (changes) => splicedJson({ bytes, text }, members, changes),
+    with: (changes) => splicedJson(bytes, outline, changes),
   }
 }

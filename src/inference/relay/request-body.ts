@@ -72,20 +72,27 @@ export function requestBody(
   request: ClientRequest<object>,
   changesOf: (body: object) => Readonly<Record<string, unknown>>,
 ): string | Buffer | Promise<string> {
-  const { text, json, edits = NO_EDITS } = request
-  const { members, hasLargeNumber } = outlineFor(request)
+  const { bytes, text, json, edits = NO_EDITS } = request
+  const outline = outlineFor(request)
   const changes = changesOf(json)
   const set: Record<string, unknown> = { ...edits }
   for (const name of Object.keys(changes))
-    if (Object.hasOwn(edits, name) || !isWritten(members, json, name, changes[name])) set[name] = changes[name]
-  if (hasLargeNumber && Object.values(set).some(mayHoldNumbers))
+    if (Object.hasOwn(edits, name) || !isWritten(outline.members, json, name, changes[name])) set[name] = changes[name]
+  if (outline.hasLargeNumber && Object.values(set).some(mayHoldNumbers))
     return exactText(text, (body) => ({ ...body, ...edits, ...changesOf(body) })).catch(refuseDepth)
-  return readable(() => splicedJson(request, members, set))
+  return readable(() => splicedJson(bytes, outline, set))
 }
 
 /** The outline of a request, which its reader may have made before. */
 const outlineFor = ({ text, outline }: Pick<ClientRequest<object>, 'text' | 'outline'>): JsonOutline =>
   outline?.() ?? outlineOf(text)
+
+/**
+ * The text of a request, or its bytes as latin1, in which signs and words in ASCII are the same. A large text beyond ASCII
+ * is decoded as a whole only where it has to be, because that would take longer than others may wait.
+ */
+export const asciiOf = ({ bytes, text, outline }: Omit<ClientRequest<unknown>, 'json'>): string =>
+  bytes.length > LARGE_JSON ? (outline?.().letters ?? text) : text
 
 const NO_EDITS: Readonly<Record<string, unknown>> = {}
 
