@@ -8,7 +8,7 @@ import { createPromptCache, promptOf } from '../doubles/prompt-cache.ts'
 import { chunks, json, sse } from '../doubles/upstream.ts'
 import { toolCall } from '../e2e/claude.ts'
 import { askCodex, CODEX, configureCodex } from '../e2e/codex.ts'
-import { onDouble, startGatewayProcess, startProvider } from '../e2e/gateway-process.ts'
+import { type GatewayProcess, onDouble, startGatewayProcess, startProvider } from '../e2e/gateway-process.ts'
 import { newPlace, type Place, putStore } from '../e2e/server.ts'
 
 const TURNS = 10
@@ -24,6 +24,12 @@ function partsIn({ project }: Place): string[] {
   return files
 }
 
+/** Counts the open WebSockets of the Responses API. */
+async function openSockets({ url, key }: GatewayProcess): Promise<number> {
+  const reply = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } })
+  return Number(/^gazeway_sockets\{kind="responses"\} (\d+)$/m.exec(await reply.text())?.[1] ?? 0)
+}
+
 /** Checks that all was read again but the newest part of each turn. */
 function requireCached(turns: readonly Turn[]): void {
   assert.equal(turns.length, TURNS + 1)
@@ -34,27 +40,37 @@ function requireCached(turns: readonly Turn[]): void {
 }
 
 if (CODEX !== '') {
+  const http = { name: 'HTTP', sockets: 0, settings: (block: string) => block }
+  const webSocket = {
+    name: 'one WebSocket',
+    sockets: 1,
+    settings: (block: string) => `${block}\nsupports_websockets = true\n`,
+  }
   onDouble('A session of Codex over chat completions', (gateway, upstream) => {
-    it('hits the cache of its provider for ten turns', async () => {
-      const place = newPlace()
-      const files = partsIn(place)
-      const cache = createPromptCache()
-      const turns: Turn[] = []
-      upstream().on('/responses', json(404, { error: { message: 'no such route' } }))
-      upstream().on('/chat/completions', (response, request) => {
-        const body = request.body as { messages: { role: string }[]; prompt_cache_key?: string }
-        turns.push(cache(body.prompt_cache_key ?? '', promptOf(body)))
-        const file = files[body.messages.filter(({ role }) => role === 'tool').length]
-        const answer =
-          file === undefined
-            ? chunks(['All is read.'])
-            : toolCall('exec_command', { cmd: `cat ${file}` }, `call_${turns.length}`)
-        return sse(answer)(response, request)
+    for (const door of [http, webSocket])
+      it(`hits the cache of its provider for ten turns, over ${door.name}`, async () => {
+        const place = newPlace()
+        const files = partsIn(place)
+        const cache = createPromptCache()
+        const turns: Turn[] = []
+        upstream().on('/responses', json(404, { error: { message: 'no such route' } }))
+        const sockets: number[] = []
+        upstream().on('/chat/completions', async (response, request) => {
+          const body = request.body as { messages: { role: string }[]; prompt_cache_key?: string }
+          turns.push(cache(body.prompt_cache_key ?? '', promptOf(body)))
+          sockets.push(await openSockets(gateway()))
+          const file = files[body.messages.filter(({ role }) => role === 'tool').length]
+          const answer =
+            file === undefined
+              ? chunks(['All is read.'])
+              : toolCall('exec_command', { cmd: `cat ${file}` }, `call_${turns.length}`)
+          return sse(answer)(response, request)
+        })
+        configureCodex(gateway(), place, door.settings)
+        assert.equal(await askCodex(gateway(), place, 'Read all parts.'), 'All is read.')
+        requireCached(turns)
+        assert.deepEqual(new Set(sockets), new Set([door.sockets]))
       })
-      configureCodex(gateway(), place)
-      assert.equal(await askCodex(gateway(), place, 'Read all parts.'), 'All is read.')
-      requireCached(turns)
-    })
   })
 
   describe('A session of Codex over Messages', () => {
