@@ -58,6 +58,13 @@ describe('the compatibility of clients and providers', () => {
     assert.equal(new Set(names).size, names.length)
   })
 
+  it('counts a refusal of what Gazeway has converted as a failure, and that of a request as it came as passed on', () => {
+    const refused: Got = { said: null, status: 400, reason: 'no such role', field: null, changed: '', faults: [] }
+    const words = COLUMNS.map((column) => [column.title, cellOf(refused, column).word])
+    const expected = COLUMNS.map(({ title, isNative }) => [title, isNative ? 'passed on' : 'fails'])
+    assert.deepEqual(words, expected)
+  })
+
   it('has no cell where a request dies, or an answer is read wrong or out of order', () => {
     assert.deepEqual(faults.join('\n'), '')
   })
@@ -149,22 +156,25 @@ function* requestCells(): Generator<() => Promise<void>> {
         const body = { ...BODIES[column.path], ...fields, model }
         const send = (headers: Record<string, string>) =>
           askPlain(column.path, body, { url: running.url, key: running.key, headers: { ...quirk.headers, ...headers } })
-        const cell = cellOf(await send({}))
+        const cell = cellOf(await send({}), column)
         set(request, quirk, column, cell)
         const where = `${quirk.kind}: ${quirk.what} (${column.title})`
         if (cell.word === 'fails') faults.push(`${where}: ${cell.field}`)
         if (cell.word !== 'refused') return
-        const lenient = cellOf(await send({ 'x-gazeway-lenient': 'true' }))
+        const lenient = cellOf(await send({ 'x-gazeway-lenient': 'true' }), column)
         if (lenient.word !== 'mended') faults.push(`${where}, lenient: ${lenient.word} ${lenient.field}`)
       }
     }
 }
 
-/** Outcome of a request: `Hello` is what each double answers. */
-function cellOf({ said, status, changed, field, reason }: Got): Cell {
+/**
+ * Outcome of a request: `Hello` is what each double answers. A provider's refusal of what Gazeway converted is a failure:
+ * the client has said it as its own API does.
+ */
+function cellOf({ said, status, changed, field, reason }: Got, { isNative }: Column): Cell {
   if (said?.text === 'Hello') return { word: changed === '' ? 'works' : 'mended', field: changed }
   if (/No request was made/.test(reason) && field !== null) return { word: 'refused', field }
-  if (status === 400) return { word: 'passed on', field: reason }
+  if (status === 400 && isNative) return { word: 'passed on', field: reason }
   return { word: 'fails', field: `${status} ${reason}` }
 }
 

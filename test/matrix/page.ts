@@ -59,7 +59,7 @@ and \`ai\`. In every cell with a stream the order of its events is checked. R is
 | works | the request went as it was, or converted without a loss; the answer was read as meant |
 | mended | a form that the provider does not take was changed, and named in \`x-gazeway-changed\` ([what a model refuses](upstream.md#what-a-model-refuses)) |
 | refused | 400 with this field; lenient requests lose it ([what an upstream cannot express](http.md#what-an-upstream-cannot-express)) |
-| passed on | the provider's own refusal, or its answer as it came, reaches the client of the same API |
+| passed on | the provider's own refusal, or its answer as it came, reaches the client of the same API; over the other API that is a failure, which no cell has |
 | — | the API has no such thing |
 `
 
