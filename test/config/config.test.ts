@@ -116,8 +116,20 @@ describe('loadConfig', () => {
     [
       'what other programs call a setting',
       '{"upstream": {"base_url": "http://127.0.0.1:1/v1"}}',
-      /: upstream\.base_url: unknown field; .*\. The nearest is upstream\.provider\.$/,
+      /: upstream\.base_url: unknown field; .*\. The nearest is upstream\.provider, which takes an address; beside the name of a provider it is upstreams\.NAME\.base_url\.$/,
       'upstream.base_url',
+    ],
+    [
+      'a field that only the other upstreams have',
+      '{"upstream": {"weight": 3}}',
+      /: upstream\.weight: unknown field; .*\. The nearest is upstreams\.NAME\.weight\.$/,
+      'upstream.weight',
+    ],
+    [
+      'the address of an upstream as other programs call it',
+      '{"upstreams": {"mine": {"provider": "openai", "apiBase": "http://127.0.0.1:1/v1"}}}',
+      /: upstreams\.mine\.apiBase: unknown field; .*\. The nearest is upstreams\.mine\.base_url\.$/,
+      'upstreams.mine.apiBase',
     ],
     [
       'a misspelt field of an entry',
