@@ -31,17 +31,21 @@ export const messageStream = (words: string[], usage = { output_tokens: 5 }) => 
   { type: 'message_stop' },
 ]
 
-/** Server-sent events with their names, then the given end. */
+/** End of a stream: `done` as chat completions have it, with or without a name. */
+export type StreamEnd = 'end' | 'break' | 'done' | 'named done'
+
+/** Server-sent events with their names, then the given end. Events without a type have none, as those of some proxies. */
 export const named =
-  (events: object[], end: 'end' | 'break' = 'end'): Behaviour =>
+  (events: object[], end: StreamEnd = 'end', areNamed = true): Behaviour =>
   async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': 'req_upstream' })
     for (const event of events) {
-      response.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`)
+      const { type } = event as { type?: string }
+      response.write(`${areNamed && type ? `event: ${type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    if (end === 'end') response.end()
-    else response.socket?.destroy()
+    if (end === 'break') response.socket?.destroy()
+    else response.end(end === 'end' ? undefined : `${end === 'done' ? '' : 'event: done\n'}data: [DONE]\n\n`)
   }
 
 /** An error in Anthropic's shape. */

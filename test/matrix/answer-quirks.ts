@@ -13,8 +13,10 @@ export interface AnswerQuirk {
   whole?: unknown
   /** Answer that a client must read. Null: an error, and no answer that looks complete. */
   expected: Said | null
-  /** End of the stream. `packet`: it comes as one, with its end. */
-  end?: 'done' | 'none' | 'break' | 'packet'
+  /** End of the stream. `packet`: it comes as one, with its end. A Message has none by default. */
+  end?: 'done' | 'named done' | 'none' | 'break' | 'packet'
+  /** True where the events of a Message have no names. */
+  isUnnamed?: boolean
 }
 
 const said = (text: string, calls: Said['calls'] = [], thinking = ''): Said => ({ text, calls, thinking })
@@ -536,6 +538,53 @@ const MESSAGES = of('Answers of Messages', [
   ],
 ])
 
+const answeredHello = [begun, ...textBlock(0, 'Hello'), ...stop('end_turn')]
+const FRAMES = of('Frames of Messages', [
+  ['[DONE] at the end', 'vllm-project/vllm#37510', { messages: answeredHello, end: 'done', expected: HELLO }],
+  ['an event done', 'earendil-works/pi#3708', { messages: answeredHello, end: 'named done', expected: HELLO }],
+  [
+    '[DONE] for message_stop',
+    'huggingface/tau#692',
+    { messages: answeredHello.slice(0, -1), end: 'done', expected: HELLO },
+  ],
+  ['no message_stop', 'huggingface/tau#692', { messages: answeredHello.slice(0, -1), expected: HELLO }],
+  [
+    '[DONE] before the end',
+    'huggingface/tau#692',
+    { messages: [begun, ...textBlock(0, 'Hello')], end: 'done', expected: null },
+  ],
+  ['events without names', 'earendil-works/pi#1983', { messages: answeredHello, isUnnamed: true, expected: HELLO }],
+  [
+    'a call in events without names',
+    'earendil-works/pi#1983',
+    {
+      messages: [begun, ...useBlock(0, {}, '{"at"', ':1}'), ...stop('tool_use')],
+      isUnnamed: true,
+      end: 'done',
+      expected: LOOKED,
+    },
+  ],
+  [
+    'an error as {"object": "error"}',
+    'vLLM, errors',
+    {
+      messages: [
+        begun,
+        ...textBlock(0, 'Hello'),
+        { object: 'error', message: 'The worker died.', type: 'InternalServerError', code: 500 },
+      ],
+      end: 'done',
+      expected: null,
+    },
+  ],
+  [
+    'an error without a type',
+    'OpenRouter, errors',
+    { messages: [begun, ...textBlock(0, 'Hello'), { error: { message: 'The worker died.' } }], expected: null },
+  ],
+  ['an error alone', 'vLLM, errors', { messages: [{ object: 'error', message: 'Full.', code: 503 }], expected: null }],
+])
+
 const wholeMessage = (stop_reason: string, ...content: object[]) => ({ ...begun.message, content, stop_reason })
 const used = (fields: object) => ({ type: 'tool_use', id: 'toolu_0', name: 'look', input: { at: 1 }, ...fields })
 const start = (index: number, fields: object, ...json: string[]) => [
@@ -704,6 +753,7 @@ export const ANSWER_QUIRKS: readonly AnswerQuirk[] = [
   ...CALLS,
   ...THOUGHTS,
   ...MESSAGES,
+  ...FRAMES,
   ...BROKEN_USES,
   ...RESPONSES,
 ]

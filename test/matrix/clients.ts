@@ -67,14 +67,15 @@ interface Clients {
   openai: OpenAI
   ai: ReturnType<typeof createOpenAI>
 }
-let shared: (Clients & { url: string }) | null = null
+let shared: (Clients & Pick<Door, 'url' | 'key'>) | null = null
 
-/** The official SDKs for a gateway, made once. */
+/** The official SDKs for a key of a gateway, made once. */
 function clientsOf({ url, key }: Pick<Door, 'url' | 'key'>): Clients {
-  if (shared?.url === url) return shared
+  if (shared?.url === url && shared.key === key) return shared
   const options = { maxRetries: 0, fetch: listen as typeof fetch, apiKey: key }
   shared = {
     url,
+    key,
     anthropic: new Anthropic({ ...options, baseURL: url }),
     openai: new OpenAI({ ...options, baseURL: `${url}/v1` }),
     ai: createOpenAI({ baseURL: `${url}/v1`, apiKey: key }),
@@ -103,8 +104,9 @@ export async function ask(path: Path, body: object, door: Door): Promise<Got> {
     got.field = fieldOf(got.reason, told?.param)
   }
   receiving.delete(id)
-  const events = eventsIn(await one.heard.catch(() => ''))
-  if (events.length > 0) got.faults = orderFaults[path](events)
+  const heard = await one.heard.catch(() => '')
+  const events = eventsIn(heard)
+  if (events.length > 0) got.faults = [...orderFaults[path](events), ...(path === 'M' ? nameFaults(heard) : [])]
   return got
 }
 
@@ -114,6 +116,13 @@ function eventsIn(text: string): Record<string, unknown>[] {
     .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
     .map((line) => JSON.parse(line.slice('data: '.length)))
 }
+
+/** Events of a Message that clients overlook, since their name is none of the event's type. */
+const nameFaults = (text: string): string[] =>
+  text
+    .split('\n\n')
+    .filter((event) => event.includes('data:') && !/^event: (\w+)\ndata: \{(?:.*,)?"type":"\1"/.test(event))
+    .map((event) => `no name: ${event}`)
 
 const parsed = (text: string): unknown => {
   try {

@@ -19,6 +19,7 @@ import { errorEvent } from './error-event.ts'
 import { gatherMessage } from './gather.ts'
 import { watchMessageBlocks } from './message-blocks.ts'
 import { watchMessageCalls } from './message-calls.ts'
+import { watchMessageFrames } from './message-frames.ts'
 import {
   type Answered,
   answered,
@@ -98,11 +99,12 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   let complete = false
   let refused: WholeReply | null = null
   const made = madeByStream(context.asked)
+  const frames = watchMessageFrames(tap)
   const blocks = watchMessageBlocks()
   const calls = watchMessageCalls(context)
 
   function filter(given: Buffer): Buffer | null {
-    const events = calls.read(blocks.read(given))
+    const events = calls.read(blocks.read(frames.read(given)))
     complete ||= events.includes(MESSAGE_STOP) && splitEvents(events).some(isStop)
     made.read(events)
     if (!held.isHeld()) return events
@@ -116,13 +118,15 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   }
 
   const end = await relayStream(context, reply, tap, filter, () => complete)
+  const rest = end.kind === 'complete' && !complete && tap.failed() === null ? frames.rest() : []
+  complete ||= rest.length > 0
   const observed = { made: made.ids(), ...observedStream(tap) }
   const broken = endError(end, context, complete)
   if (broken && end.kind === 'gone') return answered(status, observed, broken)
   if (broken && held.isHeld())
     return failed(broken, status, observed, { refused: refused && asShown(refused, context) })
   const reported = held.isHeld() ? null : reportedError(tap, context)
-  receiver.end(broken && reported === null ? errorEvent('/messages', broken, requestId) : undefined)
+  receiver.end(broken && reported === null ? errorEvent('/messages', broken, requestId) : rest[0])
   return answered(status, observed, reported ?? broken)
 }
 
