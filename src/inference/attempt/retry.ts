@@ -52,10 +52,12 @@ async function retried(
       if (tried === retries || !isUnreachable(error as GazewayError)) throw error
     }
     await waitFor(pause, client)
-    if (reply === null) continue
     // Nobody waits for another reply, and an error costs nothing.
-    if (client.hasLeft?.() === true) return reply
-    onDiscarded(reply)
+    if (client.hasLeft?.() === true) {
+      if (reply === null) throw CLIENT_GONE
+      return reply
+    }
+    if (reply !== null) onDiscarded(reply)
   }
 }
 
