@@ -1,5 +1,6 @@
-import { objectsOrNone } from '../../text/lenient-reader.ts'
+import { isText, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
+import { LISTS, TEXTS } from '../reasoning/reasoning-state.ts'
 import type { Mend } from './mend.ts'
 import { wording } from './wording.ts'
 
@@ -69,7 +70,22 @@ const isJoinable = (one: Fields, next: Fields): boolean =>
 function joined(turn: readonly Fields[]): Fields {
   const [first = {}, ...others] = turn
   if (others.length === 0) return first
-  return { ...Object.fromEntries(turn.flatMap((message) => Object.entries(message))), content: joinedContent(turn) }
+  const fields = Object.fromEntries(turn.flatMap((message) => Object.entries(message)))
+  return { ...fields, ...joinedReasoning(turn), content: joinedContent(turn) }
+}
+
+/** Reasoning of all messages of a turn, by field: the provider wants back what it sent. */
+function joinedReasoning(turn: readonly Fields[]): Fields {
+  const reasoning: Fields = {}
+  for (const name of TEXTS) {
+    const texts = turn.map((message) => message[name]).filter(isText)
+    if (texts.length > 0) reasoning[name] = texts.join('\n\n')
+  }
+  for (const name of LISTS) {
+    const entries = turn.flatMap((message) => objectsOrNone(message[name]))
+    if (entries.length > 0) reasoning[name] = entries
+  }
+  return reasoning
 }
 
 function joinedContent(turn: readonly Fields[]): unknown {
