@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { message } from '../doubles/anthropic.ts'
 import { claudeLike, DELIVERED, deepSeekLike, geminiLike, THOUGHT } from '../doubles/thinking.ts'
@@ -25,7 +28,11 @@ before(async () => {
     upstream.url,
     {},
     {
-      upstreams: { think: at, claude: { ...at, protocol: 'anthropic' } },
+      upstreams: {
+        think: at,
+        other: { ...at, provider: `${upstream.url}/other` },
+        claude: { ...at, protocol: 'anthropic' },
+      },
     },
   )
 })
@@ -34,8 +41,8 @@ after(async () => {
   await upstream.close()
 })
 
-async function post(path: string, body: object, key = running.key) {
-  const reply = await fetch(`${running.url}/v1${path}`, {
+async function post(path: string, body: object, key = running.key, url = running.url) {
+  const reply = await fetch(`${url}/v1${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify(body),
@@ -87,7 +94,7 @@ describe('Reasoning that a client brings back', () => {
     }
   })
 
-  it('is dropped and named where it is forged, truncated, or of another provider, key or model', async () => {
+  it('is dropped and named where it is forged, truncated, or of another provider, upstream, key or model', async () => {
     const { thinking, again } = await firstTurn()
     const { signature } = thinking as { signature: string }
     const { key: other } = await running.gateway.keys.create({ name: 'other', scopes: ['inference'] })
@@ -97,15 +104,15 @@ describe('Reasoning that a client brings back', () => {
       [{ signature: 'EqQBCkgIBhABGAIiQL8fAnthropic+own/signature==' }],
       [{}, other],
       [{}, running.key, 'think/another'],
+      [{}, running.key, 'other/m'],
     ]
-    upstream.on(
-      '/chat/completions',
-      json(200, {
-        id: 'c',
-        model: 'm',
-        choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }],
-      }),
-    )
+    const answer = json(200, {
+      id: 'c',
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }],
+    })
+    upstream.on('/chat/completions', answer)
+    upstream.on('/other/chat/completions', answer)
     for (const [over, key, model = asked.model] of wrong) {
       const { status, changed } = await post('/messages', { ...again({ ...thinking, ...over }), model }, key)
       assert.deepEqual([status, changed], [200, 'messages.1.content.0=dropped'], JSON.stringify(over))
@@ -117,6 +124,17 @@ describe('Reasoning that a client brings back', () => {
   it('is found by the call where its signature is lost', async () => {
     const { thinking, again } = await firstTurn()
     const { status, changed } = await post('/messages', again({ ...thinking, signature: '' }))
+    assert.deepEqual([status, changed], [200, null])
+    assert.equal(listOf(sent().messages)[1]?.reasoning_content, THOUGHT)
+  })
+
+  it('is found by the call where its client brings none back, though a text of the request speaks of seals', async () => {
+    const mentions = { ...question, content: 'What is "gws1.abc.def" in my log? And where is P-42?' }
+    const { body } = await post('/messages', { ...asked, messages: [mentions] })
+    const [, use] = listOf(body.content)
+    const result = { type: 'tool_result', tool_use_id: use?.id, content: 'delivered' }
+    const messages = [mentions, { role: 'assistant', content: [use] }, { role: 'user', content: [result] }]
+    const { status, changed } = await post('/messages', { ...asked, messages })
     assert.deepEqual([status, changed], [200, null])
     assert.equal(listOf(sent().messages)[1]?.reasoning_content, THOUGHT)
   })
@@ -219,5 +237,43 @@ describe('Reasoning that a client brings back', () => {
       listOf(hidden.body.content).map(({ type }) => type),
       ['text'],
     )
+  })
+})
+
+describe('The keys that seal reasoning', () => {
+  it('open what they sealed after a rotation, until they are gone: it is then dropped and named', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gazeway-seals-'))
+    const at = { provider: upstream.url, api_keys: ['some-key-of-an-upstream'] }
+    /** Runs with a gateway that has just started on the store. */
+    async function started<T>(work: (gateway: RunningGateway) => Promise<T>): Promise<T> {
+      const store = { GAZEWAY_STORE: `sqlite:${join(folder, 'gazeway.db')}` }
+      const gateway = await startGateway(upstream.url, store, { upstreams: { think: at } })
+      return work(gateway).finally(gateway.close)
+    }
+    const keyOf = ({ signature }: Fields) => String(signature).split('.')[1] ?? ''
+    const month = { created_at: new Date(Date.now() - 31 * 24 * 3_600_000).toISOString() }
+    const [key, thinking, again] = await started(async ({ key, url, gateway: { store } }) => {
+      const [block = {}, use = {}] = listOf((await post('/messages', asked, key, url)).body.content)
+      const result = { type: 'tool_result', tool_use_id: use.id, content: 'delivered' }
+      const answer = { role: 'assistant', content: [block, use] }
+      await store.db.updateTable('seal_keys').set(month).execute()
+      return [key, block, { ...asked, messages: [question, answer, { role: 'user', content: [result] }] }]
+    })
+    await started(async ({ url, gateway: { store } }) => {
+      const { status, changed } = await post('/messages', again, key, url)
+      assert.deepEqual([status, changed], [200, null])
+      assert.equal(listOf(sent().messages)[1]?.reasoning_content, THOUGHT)
+      const [newer = {}] = listOf((await post('/messages', asked, key, url)).body.content)
+      assert.notEqual(keyOf(newer), keyOf(thinking))
+      await store.db.deleteFrom('seal_keys').where('id', '=', keyOf(thinking)).execute()
+    })
+    await started(async ({ url }) => {
+      const { status, changed } = await post('/messages', again, key, url)
+      // The provider wants reasoning with each call: it gets an empty one.
+      const words = 'messages.1.content.0=dropped, messages.1.reasoning_content=added'
+      assert.deepEqual([status, changed], [200, words])
+      assert.equal(listOf(sent().messages)[1]?.reasoning_content, '')
+    })
+    rmSync(folder, { recursive: true })
   })
 })

@@ -4,6 +4,7 @@ import { firstCall, messageOf } from '../convert/calls-alone.ts'
 import { firstUse, useMessage } from '../convert/messages-calls-alone.ts'
 import type { SealState } from '../convert/thoughts.ts'
 import { joinStates, type ReasoningState } from '../reasoning/reasoning-state.ts'
+import { isSealed } from '../reasoning/seal.ts'
 import type { ReplyContext } from './passage.ts'
 
 /** Value of `include` with which a client asks for reasoning that it brings back. */
@@ -30,10 +31,16 @@ export function responseReasoning(context: Context): AnswerReasoning {
 
 /** Creates the reasoning of one Message. That of clients which bring thinking back in this request is not kept. */
 export const messageReasoning = (context: Context): AnswerReasoning =>
-  answerReasoning(context, context.reasoning.mayBring(), (content) => {
+  answerReasoning(context, context.reasoning.mayBring() && bringsThinking(context.asked), (content) => {
     const use = firstUse(content)
     return use && useMessage(use)
   })
+
+/** Tells whether a Messages request brings sealed thinking. A text may speak of seals too. */
+const bringsThinking = ({ messages }: Fields): boolean =>
+  objectsOrNone(messages).some(({ content }) =>
+    objectsOrNone(content).some(({ signature, data }) => isSealed(signature ?? data)),
+  )
 
 /** @param messageIn finds the first call of an answer, as the message that its reasoning is found by */
 function answerReasoning(
