@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { sql } from 'kysely'
 import { createKeys } from '../../src/identity/keys.ts'
 import {
   createMemory,
@@ -188,12 +189,27 @@ export function memorySpacesContract(open: () => Promise<Store>): void {
       for (const query of ['puffin', 'puffin rock', 'puffin nests at the rock'])
         assert.deepEqual(await found(query, { project: '/small' }), [8, null, '/small'])
       const isFenced = () => statements.splice(0).some((text) => text.includes('offset 0'))
-      assert.equal(isFenced(), store.engine === 'postgres', 'PostgreSQL reads the memories of the small project')
+      assert.equal(isFenced(), store.engine === 'postgres', 'PostgreSQL looks words up by project')
       assert.deepEqual(await found('puffin', { project: '/small', tags: ['t'] }), [3, null])
       assert.deepEqual(await found('puffin', { project: ['/small', '/none'] }), [8, null, '/small'])
       statements.splice(0)
       assert.deepEqual((await found('puffin', { projects: 'all' }))[0], 608)
       assert.equal(isFenced(), false)
+
+      // 5,400 memories are no small project.
+      const copied = ['space', 'project', 'namespace', 'tags', 'also', 'bytes', 'words', 'embedded', 'version', 'value']
+      const more = ['created_at', 'updated_at', 'key_text', 'tags_text', 'also_text', 'value_text']
+      const columns = sql.join([...copied, ...more].map((column) => sql.ref(column)))
+      const copies = sql.join(
+        Array.from({ length: 8 }, (_, i) => sql`select ${sql.lit(`-${i}`)} as copy`),
+        sql` union all `,
+      )
+      await sql`insert into memories (id, key, ${columns}) select id || copy, key || copy, ${columns}
+        from memories cross join (${copies}) as copies where project = '/large'`.execute(store.db)
+      statements.splice(0)
+      assert.deepEqual(await found('puffin', { project: '/large' }), [1000, '/large'])
+      assert.equal(isFenced(), false)
+      assert.deepEqual(await found('puffin', { project: '/small' }), [8, null, '/small'])
       await store.close()
     })
 

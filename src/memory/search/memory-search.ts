@@ -163,18 +163,8 @@ function tellingOf(terms: readonly Term[]): Term[] {
 }
 
 const groupsOf = (terms: readonly Term[]) => terms.map(({ words }) => [...words.keys()])
-const anyWord = (terms: readonly Term[]): Wanted => ({
-  match: 'any',
-  groups: groupsOf(terms),
-  where: 'everywhere',
-  memories: terms.reduce((sum, { memories }) => sum + memories, 0),
-})
-const everyWord = (terms: readonly Term[]): Wanted => ({
-  match: 'all',
-  groups: groupsOf(terms),
-  where: 'everywhere',
-  memories: Math.min(...terms.map(({ memories }) => memories)),
-})
+const anyWord = (terms: readonly Term[]): Wanted => ({ match: 'any', groups: groupsOf(terms), where: 'everywhere' })
+const everyWord = (terms: readonly Term[]): Wanted => ({ match: 'all', groups: groupsOf(terms), where: 'everywhere' })
 
 /**
  * Ranks candidates as they are read. `unread`: number of candidates with long values beyond the limit of one search.

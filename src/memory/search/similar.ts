@@ -69,8 +69,7 @@ export function createSimilar({ db, index, words }: { db: Kysely<Schema>; index:
       .slice(0, MAX_TELLING)
     if (telling.length === 0) return []
     const groups = telling.map((term) => [...term.words.keys()])
-    const memories = telling.reduce((sum, term) => sum + term.memories, 0)
-    const wanted: Wanted = { match: 'any', groups, where: 'everywhere', memories }
+    const wanted: Wanted = { match: 'any', groups, where: 'everywhere' }
     const candidates = await index.candidates(wanted, scope.filter, MAX_CANDIDATES)
     const scoreOf = createScorer(terms, { averageWords: scope.averageWords, mark: markOf(scope.filter.space) })
     const alike = candidates

@@ -23,7 +23,7 @@ export function filterConditions({
 }
 
 /** Condition on `memories`: see `TextFilter.project`. None for all projects. */
-export function inProjects(project: TextFilter['project']): Array<RawBuilder<unknown>> {
+function inProjects(project: TextFilter['project']): Array<RawBuilder<unknown>> {
   if (project === undefined) return []
   const projects = [project ?? []].flat()
   if (projects.length === 0) return [sql`memories.project is null`]

@@ -1,37 +1,40 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
 import { isLive } from '../records/memory-expiry.ts'
-import { filterConditions, inProjects } from './filter-conditions.ts'
+import { filterConditions } from './filter-conditions.ts'
 import { marked } from './placeholders.ts'
 import type { TextFilter, TextMatcher, Wanted } from './text-matcher.ts'
 
 const PLACES = { everywhere: '', 'in key or tags': 'AB' }
-/** Matches in all projects that the index finds faster than the memories of one project can be counted. */
-const FEW = 500
-/** Maximum number of memories of a project that are read instead of the matches in all projects. */
-const SMALL_PROJECT = 5_000
+/** Maximum number of memories in projects whose matches are all read. Of others, the planner may read the newest alone. */
+const SMALL = 5_000
 
 /**
  * Finds words with a GIN index over lexemes, which a trigger updates. No extension is needed. Words reach the engine
  * only as quoted lexemes, so that a query cannot inject its syntax.
  *
- * The index knows no projects. Where a project has fewer memories than all projects have matches, as for frequent words,
- * its memories are read instead.
+ * That index knows no projects. Words of small projects are found in an index of the words of each: see migration 042.
  */
 export function createPostgresTextMatcher(db: Kysely<Schema>): TextMatcher {
+  /** By filter, since a search looks words up several times. */
+  const small = new WeakMap<TextFilter, Promise<boolean>>()
+
+  function isSmall(filter: TextFilter): Promise<boolean> {
+    const known = small.get(filter) ?? hasSmallProjects(db, filter)
+    small.set(filter, known)
+    return known
+  }
+
   return {
     async matching(wanted, filter) {
-      const conditions = sql.join(
-        [
-          sql`memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery`,
-          isLive(filter.now),
-          ...filterConditions(filter),
-        ],
-        sql` and `,
-      )
-      if (!(await isRarer(db, wanted, filter))) return sql`memories where ${conditions}`
-      // The offset keeps the planner from the index of lexemes, whose cost it underestimates.
-      return sql`(select * from memories where ${inScope(filter)} offset 0) as memories where ${conditions}`
+      const conditions = [isLive(filter.now), ...filterConditions(filter)]
+      if (await isSmall(filter)) {
+        // The offset keeps the planner from other indexes.
+        const found = sql`(select * from memories where ${inProjectIndex(wanted, filter)} offset 0)`
+        return sql`${found} as memories where ${sql.join(conditions, sql` and `)}`
+      }
+      const lexemes = sql`memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery`
+      return sql`memories where ${sql.join([lexemes, ...conditions], sql` and `)}`
     },
     newestFirst: sql`memories.seq`,
     isComplete: async () => true,
@@ -39,22 +42,38 @@ export function createPostgresTextMatcher(db: Kysely<Schema>): TextMatcher {
   }
 }
 
-/** Tells whether the projects of the filter have fewer memories than the words have matches in all projects. */
-async function isRarer(db: Kysely<Schema>, { memories }: Wanted, filter: TextFilter): Promise<boolean> {
-  if (filter.project === undefined || memories <= FEW) return false
-  const most = Math.min(memories, SMALL_PROJECT)
+/** Tells whether the projects of a filter have few memories; false for all projects. */
+async function hasSmallProjects(db: Kysely<Schema>, filter: TextFilter): Promise<boolean> {
+  if (filter.project === undefined) return false
   // One by one, so that the index alone answers.
-  const parts = [null, ...[filter.project ?? []].flat()].map((project) => {
+  const parts = projectsOf(filter).map((project) => {
     const isOf = project === null ? sql`project is null` : sql`project = ${project}`
     return sql`select 1 from memories where space = ${filter.space} and ${isOf}`
   })
   const { rows } = await sql<{ found: number }>`select count(*) as found from (
-    ${sql.join(parts, sql` union all `)} limit ${most}) as counted`.execute(db)
-  return (rows[0]?.found ?? 0) < most
+    ${sql.join(parts, sql` union all `)} limit ${SMALL}) as counted`.execute(db)
+  return (rows[0]?.found ?? 0) < SMALL
 }
 
-const inScope = ({ space, project }: TextFilter): RawBuilder<unknown> =>
-  sql.join([sql`memories.space = ${space}`, ...inProjects(project)], sql` and `)
+/** The projects of a filter, and null for none. */
+const projectsOf = ({ project }: TextFilter): Array<string | null> => [null, ...[project ?? []].flat()]
+
+/** Condition on the hashes that migration 042 has in its index. */
+function inProjectIndex({ match, groups, where }: Wanted, filter: TextFilter): RawBuilder<unknown> {
+  const before = where === 'everywhere' ? '' : '+'
+  const hashesOf = (words: readonly string[]) => {
+    const texts = words.flatMap((word) =>
+      projectsOf(filter).map((project) => `${project ?? ''} ${before}${marked(filter.space, word)}`),
+    )
+    return sql`array(select hashtextextended(said, 0) from unnest(${texts}::text[]) as asked (said))`
+  }
+  const sets = match === 'all' ? groups : [groups.flat()]
+  const hashes = sql`memory_word_hashes(project, key_text, tags_text, also_text, value_text)`
+  return sql.join(
+    sets.map((words) => sql`${hashes} && ${hashesOf(words)}`),
+    sql` and `,
+  )
+}
 
 function formatGroups({ match, groups, where }: Wanted, space: number): string {
   const formatted = groups.map(

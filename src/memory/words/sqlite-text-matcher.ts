@@ -85,10 +85,7 @@ const isSmallNamespace = (of: TextFilter['namespace']): of is NonNullable<TextFi
   of !== undefined && of.share < SMALL_SHARE
 
 /** @param formsOf forms of a word in the index, of which any matches */
-function formatGroups(
-  { match, groups }: Pick<Wanted, 'match' | 'groups'>,
-  formsOf: (word: string) => string[],
-): string {
+function formatGroups({ match, groups }: Omit<Wanted, 'where'>, formsOf: (word: string) => string[]): string {
   const formatted = groups.map((words) => `(${words.flatMap(formsOf).map(quote).join(' OR ')})`)
   return formatted.join(match === 'all' ? ' AND ' : ' OR ')
 }

@@ -30,8 +30,6 @@ export interface Wanted {
   match: 'all' | 'any'
   groups: ReadonlyArray<readonly string[]>
   where: 'everywhere' | 'in key or tags'
-  /** Most memories of all projects that have them. */
-  memories: number
 }
 
 /** Limits of a batch of memories. A single memory may have more words. */

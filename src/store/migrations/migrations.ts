@@ -35,6 +35,7 @@ import { up as leanIndexes } from './038_lean_indexes.ts'
 import { up as sharedWords } from './039_shared_words.ts'
 import { up as archives } from './040_archives.ts'
 import { up as projectWords } from './041_project_words.ts'
+import { up as projectWordsOnPostgres } from './042_project_words_postgres.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -79,4 +80,5 @@ export const MIGRATIONS: Migrations = {
   '039_shared_words': sharedWords,
   '040_archives': archives,
   '041_project_words': projectWords,
+  '042_project_words_postgres': projectWordsOnPostgres,
 }
