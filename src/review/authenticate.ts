@@ -54,7 +54,8 @@ export function authenticate(receipt: OpenedReceipt, policy: Policy, now: Date):
     return `it is older than ${policy.max_age_days} days`
   if (policy.repository !== undefined && review.repository !== policy.repository)
     return `it is about ${review.repository ?? 'an unnamed repository'}, not ${policy.repository}`
-  const signer = signerOf(receipt, policy, decidedAt)
+  // Without an observer the time of a signature is the word of who holds the key, now as well.
+  const signer = signerOf(receipt, policy, observed === null ? [decidedAt, now] : [observed.at])
   const passkey = passkeyOf(receipt, policy)
   const keys = [signer, passkey].flatMap((found) => ('key' in found ? [found.key] : []))
   if (keys.length === 0) return 'fault' in passkey && receipt.webauthn ? passkey.fault : (signer as Fault).fault
@@ -69,8 +70,8 @@ interface Fault {
   fault: string
 }
 
-/** Finds the allowed key of the reviewer that made the plain or the SSH signature. */
-function signerOf(receipt: OpenedReceipt, policy: Policy, at: Date): { key: string } | Fault {
+/** Finds the allowed key of the reviewer that made the plain or the SSH signature, and was valid at all of these times. */
+function signerOf(receipt: OpenedReceipt, policy: Policy, times: readonly Date[]): { key: string } | Fault {
   const { payload, envelope, sshsig, review } = receipt
   const { id } = review.reviewer
   const bytes = signedBytes(payload)
@@ -81,15 +82,17 @@ function signerOf(receipt: OpenedReceipt, policy: Policy, at: Date): { key: stri
   const own = policy.signers.filter(({ principals }) => matchesPatterns(principals, id))
   const makers = own.filter(made)
   if (makers.length === 0) return { fault: `no key that the policy allows to ${id} signed it` }
-  return firstValid(makers, policy, REVIEW_NAMESPACE, at)
+  return firstValid(makers, policy, REVIEW_NAMESPACE, times)
 }
 
-function firstValid(makers: readonly AllowedSigner[], policy: Policy, namespace: string, at: Date) {
+function firstValid(makers: readonly AllowedSigner[], policy: Policy, namespace: string, times: readonly Date[]) {
   let fault = ''
   for (const maker of makers) {
     const key = maker.key.blob.toString('base64')
-    const reason = policy.revoked.has(key) ? 'the key is revoked' : signerFault(maker, namespace, at)
-    if (reason === null) return { key }
+    const reason = policy.revoked.has(key)
+      ? 'the key is revoked'
+      : times.map((at) => signerFault(maker, namespace, at)).find((found) => found !== null)
+    if (reason === undefined) return { key }
     fault = `${reason} (${maker.key.fingerprint})`
   }
   return { fault }
@@ -119,6 +122,6 @@ function observedBy(receipt: OpenedReceipt, policy: Policy): Observed | null {
   const isOfReviewer = ({ key, principals }: AllowedSigner) =>
     matchesPatterns(principals, id) && trusted.some((observer) => observer.key.blob.equals(key.blob))
   if (policy.signers.some(isOfReviewer)) return null
-  const valid = trusted.length === 0 ? null : firstValid(trusted, policy, OBSERVER_NAMESPACE, at)
+  const valid = trusted.length === 0 ? null : firstValid(trusted, policy, OBSERVER_NAMESPACE, [at])
   return valid !== null && 'key' in valid ? { level, at, key: valid.key } : null
 }

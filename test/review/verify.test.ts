@@ -282,6 +282,25 @@ describe('a signature', () => {
     assert.equal(await reasonWith([lineOf(ann)], lineOf(ann, '', '').trim()), 'the key is revoked')
   })
 
+  it('of a key that has expired since counts only where a trusted observer says that it was made before', async (t) => {
+    const { root } = createTopic(t)
+    const change = await changeIn(root, 'main', 'topic')
+    // Decided and observed at 17:30, and judged at 18:00.
+    const [alone, observed] = [await receiptOf(change, ann), await receiptOf(change, ann, { observer: gateway })]
+    const reasonOf = async (receipt: OpenedReceipt, end: string, observers = ['gateway']) => {
+      const line = lineOf(ann, `namespaces="gazeway-review",valid-before="${end}"`)
+      const policy = policyOf([line, lineOf(gateway, 'namespaces="gazeway-observer"')], { observers })
+      const { passed, refused } = await judge(root, ['main', 'topic'], [receipt], policy)
+      return passed ? 'passed' : refused[0]?.reason.replace(/ \(SHA256.*/, '')
+    }
+    const expired = 'the key expired at 2026-11-26T17:45:00.000Z'
+    assert.equal(await reasonOf(alone, '202611261745Z'), expired, 'whoever has the key now can date a receipt back')
+    assert.equal(await reasonOf(observed, '202611261745Z'), 'passed')
+    assert.equal(await reasonOf(observed, '202611261745Z', []), expired, 'an observer that the policy does not trust')
+    assert.equal(await reasonOf(observed, '202611261715Z'), 'the key expired at 2026-11-26T17:15:00.000Z')
+    assert.equal(await reasonOf(alone, '202611261815Z'), 'passed')
+  })
+
   it('does not count once its receipt is too old, or is dated in the future', async (t) => {
     const { root } = createTopic(t)
     const change = await changeIn(root, 'main', 'topic')
