@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Response } from 'playwright-core'
 import type { GazeTensor } from '../../src/gaze/tensor.ts'
 import { CANARY_LINE } from '../../src/review/canary.ts'
 import { readChange } from '../../src/review/change.ts'
@@ -372,9 +372,12 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
       if (request.url().endsWith('/evidence'))
         acts.push(...request.postDataJSON().records.filter(({ env }: GazeTensor) => env.app !== undefined))
     })
-    page.on('response', async (response) => {
+    const replies: Promise<void>[] = []
+    const take = async (response: Response) => {
       if (response.url().endsWith('/evidence')) reading = await response.json()
-    })
+    }
+    const onResponse = (response: Response) => void replies.push(take(response))
+    page.on('response', onResponse)
     await page.goto(url)
     await page.getByText('line 20', { exact: true }).waitFor()
     const placeOf = async (line: number) => {
@@ -393,6 +396,8 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
       await page.clock.runFor(1000)
       return (reading?.parts[0]?.comments ?? 0) > 0
     })
+    page.off('response', onResponse)
+    await Promise.all(replies)
     const told = (app: string) => acts.filter(({ env }) => env.app === app)
     const at = (line: number) => ({ path: 'a.txt', line_start: line, line_end: line })
     const pointer = told('review:pointer').find(({ env }) => env.line_start === 7)
@@ -431,6 +436,7 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     await dialog.getByText(/Your pace: \d+\.\d s a changed line\./).waitFor()
     await dialog.getByText(/First scan: 80 % of the lines had been in view after 0\.3 s/).waitFor()
     await dialog.getByRole('button', { name: 'Go on reading' }).click()
+    await dialog.waitFor({ state: 'hidden' })
     await decide(page, 'Approve')
     assert.equal((await ended).code, 0)
     const { times } = openReceipt(JSON.parse(readFileSync(out, 'utf8')), 'receipt').review
@@ -460,29 +466,23 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     assert.ok(Number(seen) < 100, printed)
     assert.deepEqual(faults, [])
   })
-})
-
-// In a browser of its own: one that had other tabs before does not always give the focus back to this one.
-describe('the page of gazeway review, out of sight', { skip: WITHOUT_BROWSER }, () => {
-  let browser: FullBrowser
-  before(async () => {
-    browser = await startFullBrowser()
-  })
-  after(() => browser.close())
 
   it('records nothing of lines that nobody can see: in the background, below an overlay, too small', async (t) => {
     const { place } = createReviewed(t, { 'a.txt': numbered(20) })
     const { url } = await startReview(t, place)
-    const { context, page } = await browser.openTab(t, { withClock: true })
+    const { context, page } = await openTab(t, { withClock: true })
     const seenAt: { from: number; to: number }[] = []
     page.on('request', (request) => {
       if (!request.url().endsWith('/evidence')) return
       for (const { at, dwell_ms } of request.postDataJSON().records)
         seenAt.push({ from: Date.parse(at), to: Date.parse(at) + dwell_ms })
     })
-    /** Lets five seconds of the page's clock pass. Returns them without the look that was under way. */
+    /**
+     * Lets five seconds of the page's clock pass. Returns them without the look that was under way, on the clock that records
+     * have: once an earlier case has installed a clock in this browser, `Date` is seconds behind it.
+     */
     const pass = async (name: string) => {
-      const from = (await page.evaluate(() => Date.now())) + 500
+      const from = (await page.evaluate(() => performance.timeOrigin + performance.now())) + 500
       await page.clock.runFor(5000)
       return { name, from, to: from + 4500 }
     }
