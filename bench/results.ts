@@ -29,6 +29,7 @@ export const SECTION_NAMES = [
   'console',
   'waits',
   'attention',
+  'reviews',
 ] as const
 export type SectionName = (typeof SECTION_NAMES)[number]
 

@@ -37,6 +37,7 @@ const SECTIONS: Record<SectionName, (() => Promise<{ section(report: Report): Pr
   console: [() => import('./console.ts')],
   waits: [() => import('./waits.ts')],
   attention: [() => import('./adversaries.ts')],
+  reviews: [() => import('./reviews.ts')],
 }
 
 const { values: flags, positionals } = parseArgs({

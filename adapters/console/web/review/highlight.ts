@@ -1,24 +1,29 @@
-import bash from 'highlight.js/lib/languages/bash'
-import cpp from 'highlight.js/lib/languages/cpp'
-import csharp from 'highlight.js/lib/languages/csharp'
-import css from 'highlight.js/lib/languages/css'
-import go from 'highlight.js/lib/languages/go'
-import ini from 'highlight.js/lib/languages/ini'
-import java from 'highlight.js/lib/languages/java'
-import json from 'highlight.js/lib/languages/json'
-import python from 'highlight.js/lib/languages/python'
-import ruby from 'highlight.js/lib/languages/ruby'
-import rust from 'highlight.js/lib/languages/rust'
-import sql from 'highlight.js/lib/languages/sql'
-import typescript from 'highlight.js/lib/languages/typescript'
-import xml from 'highlight.js/lib/languages/xml'
-import yaml from 'highlight.js/lib/languages/yaml'
+import { signal } from '@preact/signals'
+import type { LanguageFn } from 'highlight.js'
 import { createLowlight } from 'lowlight'
 
-const LANGUAGES = { bash, cpp, csharp, css, go, ini, java, json, python, ruby, rust, sql, typescript, xml, yaml }
+/** Languages, each a file of its own, which is loaded for the first lines in it. */
+const LANGUAGES = {
+  bash: () => import('highlight.js/lib/languages/bash'),
+  cpp: () => import('highlight.js/lib/languages/cpp'),
+  csharp: () => import('highlight.js/lib/languages/csharp'),
+  css: () => import('highlight.js/lib/languages/css'),
+  go: () => import('highlight.js/lib/languages/go'),
+  ini: () => import('highlight.js/lib/languages/ini'),
+  java: () => import('highlight.js/lib/languages/java'),
+  json: () => import('highlight.js/lib/languages/json'),
+  python: () => import('highlight.js/lib/languages/python'),
+  ruby: () => import('highlight.js/lib/languages/ruby'),
+  rust: () => import('highlight.js/lib/languages/rust'),
+  sql: () => import('highlight.js/lib/languages/sql'),
+  typescript: () => import('highlight.js/lib/languages/typescript'),
+  xml: () => import('highlight.js/lib/languages/xml'),
+  yaml: () => import('highlight.js/lib/languages/yaml'),
+}
+type Language = keyof typeof LANGUAGES
 
 /** Endings of file names, by language. */
-const ENDINGS: Readonly<Record<keyof typeof LANGUAGES, string>> = {
+const ENDINGS: Readonly<Record<Language, string>> = {
   bash: 'sh bash zsh',
   cpp: 'c cc cpp cxx h hh hpp',
   csharp: 'cs',
@@ -35,11 +40,34 @@ const ENDINGS: Readonly<Record<keyof typeof LANGUAGES, string>> = {
   xml: 'xml html htm svg vue',
   yaml: 'yaml yml',
 }
+/** Languages that stand inside of others. */
+const INSIDE: Partial<Record<Language, readonly Language[]>> = { typescript: ['xml'], xml: ['css', 'typescript'] }
 
 const byEnding = new Map(
-  Object.entries(ENDINGS).flatMap(([language, endings]) => endings.split(' ').map((ending) => [ending, language])),
+  (Object.keys(ENDINGS) as Language[]).flatMap((name) => ENDINGS[name].split(' ').map((ending) => [ending, name])),
 )
-const lowlight = createLowlight(LANGUAGES)
+const lowlight = createLowlight()
+const asked = new Set<Language>()
+
+/** Number of times that languages were loaded. Lines in others are plain until then. */
+export const languagesLoaded = signal(0)
+
+/** Finds the language of a file, and asks for it once. Null for a file without one, and while it is loaded. */
+function languageOf(path: string): Language | null {
+  const language = byEnding.get(path.split('.').at(-1)?.toLowerCase() ?? '')
+  if (language === undefined) return null
+  if (lowlight.registered(language)) return language
+  if (!asked.has(language)) void load(language)
+  return null
+}
+
+async function load(language: Language): Promise<void> {
+  asked.add(language)
+  const names = [language, ...(INSIDE[language] ?? [])]
+  const found = await Promise.all(names.map((name) => LANGUAGES[name]()))
+  lowlight.register(Object.fromEntries(names.map((name, at) => [name, found[at]?.default as LanguageFn])))
+  languagesLoaded.value++
+}
 
 /** Characters above which lines are not coloured, as that would take too long. */
 const MOST_CHARACTERS = 50_000
@@ -59,9 +87,9 @@ export interface Coloured {
  */
 export function coloured(path: string, lines: readonly string[]): Coloured[][] {
   const plain = () => lines.map((text) => [{ text, classes: '' }])
-  const language = byEnding.get(path.split('.').at(-1)?.toLowerCase() ?? '')
+  const language = languageOf(path)
   const whole = lines.join('\n')
-  if (language === undefined || whole.length > MOST_CHARACTERS) return plain()
+  if (language === null || whole.length > MOST_CHARACTERS) return plain()
   const found = splitLines(lowlight.highlight(language, whole).children, '')
   // What is shown is what is signed, whatever the library makes of it.
   const isSame = found.map((line) => line.map(({ text }) => text).join('')).join('\n') === whole

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Hunk } from '../../../../src/review/part.ts'
 import type { PartReading } from '../../../../src/review/review-record.ts'
 import { colouredRows } from './chunk-lines.ts'
-import type { Coloured } from './highlight.ts'
+import { type Coloured, languagesLoaded } from './highlight.ts'
 import { visible } from './line-text.tsx'
 import type { Standing } from './review-state.ts'
 
@@ -56,7 +56,7 @@ export function Rows({
     }
   }, [])
   const rows = hunk.rows.slice(from, from + CHUNK)
-  const lines = useMemo(() => (isNear ? colouredRows(hunk.path, rows) : []), [isNear])
+  const lines = useMemo(() => (isNear ? colouredRows(hunk.path, rows) : []), [isNear, languagesLoaded.value])
   const minHeight = isNear ? 0 : (height.current ?? rows.length * ROW_PX)
   return (
     <div ref={box} class="rows" data-part={index} data-from={from} style={{ minHeight: `${minHeight}px` }}>
