@@ -33,6 +33,8 @@ const PAGES = [
   'sessions',
 ]
 const ROW_PX = 36
+/** Height of a line of a hint. */
+const LINE_PX = 20
 const SCHEMES = ['light', 'dark'] as const
 /** Sizes of text in the console, in pixels. */
 const SIZES = ['12px', '14px', '16px', '20px', '28px']
@@ -141,6 +143,29 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
     await whole.waitFor({ state: 'hidden' })
     await key.hover()
     await whole.waitFor()
+    await page.close()
+  })
+
+  it('names settings whole on a phone, and says in two lines what each does until one edits it', async () => {
+    const page = await under.open('#/settings/all', { key: under.platform.admin, width: 390 })
+    const heights = () =>
+      page
+        .locator('.settings > :not(:has(:disabled:not(button))) .setting-hint')
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height))
+    await page.getByLabel('upstream.provider').waitFor()
+    const lines = (await heights()).map((height) => Math.round(height / LINE_PX))
+    assert.ok(lines.length > 100 && Math.max(...lines) <= 2, String(lines))
+    const cut = await page
+      .locator('.settings > * > :is(label, legend)')
+      .evaluateAll((all) => all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length)
+    assert.equal(cut, 0)
+    const long = page.locator('.field').filter({ has: page.getByLabel('upstream.provider') })
+    await page.getByLabel('upstream.provider').focus()
+    await long
+      .locator('.setting-hint')
+      .getByText(/without credentials or query/)
+      .waitFor()
+    assert.ok(((await long.locator('.setting-hint').boundingBox())?.height ?? 0) > 3 * LINE_PX)
     await page.close()
   })
 

@@ -44,8 +44,8 @@ export function Configuration({ task, isAdmin }: { task: Task | 'all'; isAdmin: 
   )
 }
 
-/** Kinds of settings whose parts say what they accept. */
-const IN_PARTS: readonly Kind[] = ['pairs', 'list', 'entries', 'fields']
+/** Kinds of settings whose parts or options say what they accept. */
+const SELF_EXPLAINED: readonly Kind[] = ['pairs', 'list', 'entries', 'fields', 'switch', 'choice']
 /** Settings that have a page of their own, which the pages of tasks show in their place. */
 const ELSEWHERE = ['upstreams', 'routes']
 
@@ -93,7 +93,7 @@ function Settings(props: {
       {sections.map((section) => (
         <Card key={section} title={section}>
           <FindingNote of={doctor.about(section, matching)} />
-          <div class="fields">
+          <div class="fields settings">
             {matching
               .filter(({ key }) => sectionOf(key) === section)
               .map((setting) => (
@@ -158,7 +158,9 @@ function SettingField(props: {
       onEdit={onEdit}
       hint={
         <>
-          {setting.description} {!IN_PARTS.includes(kindOf(schema)) && `Accepts ${setting.accepts}.`}
+          <span class="setting-hint">
+            {setting.description} {!SELF_EXPLAINED.includes(kindOf(schema)) && `Accepts ${setting.accepts}.`}
+          </span>
           <span class="marks">
             {edited && <Badge tone="accent">changed</Badge>}
             {secret && <Badge tone={isSet ? 'good' : 'neutral'}>{isSet ? 'secret, set' : 'secret, not set'}</Badge>}
