@@ -64,6 +64,9 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
     await gateway.journal.start()
     tracing = await startTracing(gateway, process.env, metrics)
+    // The bundle has the tool server's setting in a chunk that services load, too.
+    const { compileChecks } = await import('../stdio/uncompiled.ts')
+    compileChecks()
     const http = services.http ? await import('../http/http.ts') : null
     const platform = services.platform ? await import('../platform/platform.ts') : null
     // An update of the package does not concern this process then.
