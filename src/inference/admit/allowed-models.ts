@@ -2,6 +2,7 @@ import type { Identity } from '../../identity/identity.ts'
 import type { PricedModel } from '../../providers/prices.ts'
 import { matchesGlob } from '../../text/glob.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
+import type { BilledAttempt } from './billed-attempt.ts'
 
 /**
  * Tells whether a key may use a model that the requested one's upstream knows by an id: by that id, or named as the
@@ -46,4 +47,14 @@ export interface ForeignAnswer {
   requested: string
   /** Model that the answer names. */
   answered: string
+}
+
+/** Calls `note` with the answer of an attempt, if a model gave it that the list of its key lacks. */
+export function noteForeignAnswer(
+  note: (answer: ForeignAnswer) => void,
+  key: Pick<Identity, 'id' | 'models'>,
+  { callId, model, answeredBy }: BilledAttempt,
+): void {
+  if (answeredBy !== null && !isAllowedModel(key, [answeredBy.asked], answeredBy.id))
+    note({ callId, callerId: key.id, requested: model, answered: answeredBy.id })
 }

@@ -17,6 +17,7 @@ import { isOpen, longestAnswers } from './requested-answers.ts'
 import { requireModels, requireNamed, requirePrices } from './require-allowed.ts'
 import { type Reserved, reserveFor } from './reserve.ts'
 import { type BillDeps, reservedBill } from './reserved-bill.ts'
+import { unreservedBill } from './unreserved-bill.ts'
 import { type BoundDeps, type BoundedRequest, boundOf, type CallBound, UNBOUNDED } from './worst-case.ts'
 
 /** Approximate bytes per token of ordinary text. */
@@ -55,7 +56,8 @@ export interface BilledRequest {
 export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: PaidContext): Bill | Promise<Bill> {
   const { callerId, ownKey } = context
   const { session_id: sessionId, thread_id: threadId } = context.session ?? NO_SESSION
-  const caller = { sessionId, threadId, paid: billOfOthers(context), isOurs: ownKey === undefined }
+  const paid = billOfOthers(context)
+  const isOurs = ownKey === undefined
   function refuse(error: unknown): never {
     const told = nameLimit(error, endpointOf(asked.path), asked.request.json)
     return refuseNoted(deps, { ...asked, requested: asked.models()[0]?.requested }, context, told)
@@ -65,11 +67,12 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
       requirePrices(deps.prices, asked.models(), { isHeld: false, path: asked.path })
       return NO_BILL
     }
+    // Field by field: Node 20 takes microseconds for each field that is added to a spread.
+    const billOfCaller = (key: Identity | null) =>
+      billInSession(deps, asked, { callerId, sessionId, threadId, paid, isOurs, key })
     const known = deps.identity(callerId)
-    const key = known instanceof Promise ? null : known
-    if (known instanceof Promise)
-      return known.then((found) => billInSession(deps, asked, { ...caller, callerId, key: found })).catch(refuse)
-    const bill = billInSession(deps, asked, { ...caller, callerId, key })
+    if (known instanceof Promise) return known.then(billOfCaller).catch(refuse)
+    const bill = billOfCaller(known)
     return bill instanceof Promise ? bill.catch(refuse) : bill
   } catch (error) {
     return refuse(error)
@@ -236,18 +239,22 @@ function billWithin(
   const isOpenEnded = stream === true && !isDetached && isOpen(endpointOf(path), request.json)
   // Money first: a call that is refused for it takes nothing of the rate limits.
   function begin(reserved: Reserved): Bill | Promise<Bill> {
+    // A field that is there twice, once as null, has no value here, and may have one at Google.
+    const isRewritten = parts.isRouted || (isHeld(caller) && isOfGoogle(path))
+    const { reservation } = reserved
     const bill = (counted: CountedCall) =>
-      reservedBill(deps, {
-        key: caller,
-        sessionId,
-        bound,
-        reserved,
-        counted,
-        isOpenEnded,
-        isDetached,
-        // A field that is there twice, once as null, has no value here, and may have one at Google.
-        isRewritten: parts.isRouted || (isHeld(caller) && isOfGoogle(path)),
-      })
+      reservation.left() === Number.POSITIVE_INFINITY
+        ? countedBill(unreservedBill(deps, { key: caller, reservation, isRewritten }), counted)
+        : reservedBill(deps, {
+            key: caller,
+            sessionId,
+            bound,
+            reserved,
+            counted,
+            isOpenEnded,
+            isDetached,
+            isRewritten,
+          })
     const counted = deps.rates.begin(caller, tokens)
     if (!(counted instanceof Promise)) return bill(counted)
     return counted.then(bill, (error: unknown) => {

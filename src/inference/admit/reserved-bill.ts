@@ -5,7 +5,7 @@ import type { Overrun } from '../../wallet/budget/overruns.ts'
 import type { Reservation } from '../../wallet/budget/reservation.ts'
 import { UNCOUNTED_CALL } from '../rates/call-rates.ts'
 import type { CountedCall } from '../rates/rate-share.ts'
-import { type ForeignAnswer, isAllowedModel } from './allowed-models.ts'
+import { type ForeignAnswer, noteForeignAnswer } from './allowed-models.ts'
 import { createAnswerLength } from './answer-length.ts'
 import type { Bill } from './bill.ts'
 import { type ChargeDeps, chargedBooking } from './charged-booking.ts'
@@ -44,7 +44,7 @@ interface BillOf extends SessionCaller {
   isRewritten: boolean
 }
 
-/** Creates the bill of a call that reserves money or budget, or is only counted. */
+/** Creates the bill of a call that reserves money or budget. */
 export function reservedBill(deps: BillDeps, of: BillOf): Bill {
   const { key, sessionId, bound, reserved, counted, isOpenEnded, isDetached, isRewritten } = of
   const { reservation } = reserved
@@ -112,9 +112,8 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
       isCut = isBounded
     },
     attempted(attempt) {
-      const { callId, model, answeredBy, costMicros, isHad } = attempt
-      if (answeredBy !== null && !isAllowedModel(key, [answeredBy.asked], answeredBy.id))
-        deps.onForeignModel({ callId, callerId: key.id, requested: model, answered: answeredBy.id })
+      const { callId, model, costMicros, isHad } = attempt
+      noteForeignAnswer(deps.onForeignModel, key, attempt)
       tokens += attempt.usage?.total_tokens ?? 0
       const booked = (!isHad && beside?.take()) || booking
       const left = booked.left()
