@@ -73,8 +73,10 @@ export function countTokens(calls: OpenCalls, gateway: Gateway): Endpoint {
 
 /** Headers with the client's API version and beta features. */
 function anthropicHeaders({ incoming }: Arrival): CallerContext['headers'] {
-  const given = Object.entries(incoming.headers).filter(
-    (header): header is [string, string] => header[0].startsWith('anthropic-') && typeof header[1] === 'string',
-  )
-  return Object.fromEntries(given)
+  const given: Record<string, string> = {}
+  for (const name in incoming.headers) {
+    const value = incoming.headers[name]
+    if (name.startsWith('anthropic-') && typeof value === 'string') given[name] = value
+  }
+  return given
 }

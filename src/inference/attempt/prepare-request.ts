@@ -157,7 +157,6 @@ function draftOf(
   const { path, passage } = selection.candidate
   const longestAnswer = choice === null ? null : longestBeside(request.text, limitsOf(choice))
   const { accepts, vendor } = selection.relay.provider
-  const takes = { takesFileUrls: accepts.includes('file_urls'), takesCacheMarks: accepts.includes('cache_marks') }
   const cached = context.isCacheOff === true ? UNCACHED : context
   const { session: cachedSession = NO_SESSION } = cached
   const mostDropped = context.isLenient === true ? mostDroppedOf(request.text.length) : 0
@@ -165,7 +164,8 @@ function draftOf(
     refused,
     note,
     mostDropped,
-    ...takes,
+    takesFileUrls: accepts.includes('file_urls'),
+    takesCacheMarks: accepts.includes('cache_marks'),
     isAnthropic: vendor === 'anthropic',
     cachedSession,
     longestAnswer,

@@ -62,15 +62,14 @@ export function usageOf({ usage, isOutdated, generated }: Observed, error: Error
 /** Observations of a reply without an answer, such as an error. */
 export function observedError(reply: unknown): Observed {
   const usage = usageField(reply)
-  return { ...NOTHING, usage: readUsage(usage), terms: readTerms(reply, usage) }
+  return { usage: readUsage(usage), terms: readTerms(reply, usage), generated: null }
 }
 
 /** Observations of a whole answer. `generated` is the part that the model wrote. */
-export const observedWhole = (answer: object, generated: unknown): Observed => ({
-  ...observedError(answer),
-  generated: () => ({ text: JSON.stringify(generated), factor: 1 }),
-  answer,
-})
+export function observedWhole(answer: object, generated: unknown): Observed {
+  const { usage, terms = null } = observedError(answer)
+  return { usage, terms, generated: () => ({ text: JSON.stringify(generated), factor: 1 }), answer }
+}
 
 /**
  * Estimates usage that was not reported. Null when an answer failed before any text. {@link UNCOUNTED} when:

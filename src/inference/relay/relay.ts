@@ -65,16 +65,11 @@ export function createRelay(provider: Provider, send: Send, circuits: Circuits =
     open(path, asked, client) {
       const { method = 'POST', body, via, traceparent, headers: given, callerId = null } = asked
       const own = body === null ? bodiless : withBody
-      const ofClient = given === undefined ? own : { ...own, ...given }
-      const headers =
-        traceparent === undefined || readTraceparent(traceparent) === null ? ofClient : { ...ofClient, traceparent }
-      const request = {
-        method,
-        path,
-        headers: via === undefined ? headers : { ...headers, via: `${via}, ${VIA}` },
-        body,
-        callerId,
-      }
+      // Not by spreads: Node 20 takes microseconds for each header that is added to one.
+      const headers: Record<string, string> = Object.assign({}, own, given)
+      if (traceparent !== undefined && readTraceparent(traceparent) !== null) headers.traceparent = traceparent
+      if (via !== undefined) headers.via = `${via}, ${VIA}`
+      const request = { method, path, headers, body, callerId }
       const { circuit = null, isLastResort = true } = asked
       const report = circuit === null ? UNREPORTED : circuits.admit(circuit, isLastResort)
       if (typeof report === 'number') return Promise.reject(circuitOpen(provider, report))
