@@ -73,7 +73,7 @@ export function toChatFromMessages(
   const effort = effortOf(given, model)
   noteThinking(given, effort, note)
   const chat: Fields = {
-    messages: toChatMessages(request, { ...thoughts, note, takesUrls: fileUrls, keepsMarks: cacheMarks }),
+    messages: toChatMessages(request, { note, takesUrls: fileUrls, keepsMarks: cacheMarks, ...thoughts }),
     [CHAT_LIMIT]: given.max_tokens,
     temperature: given.temperature,
     top_p: given.top_p,

@@ -84,7 +84,7 @@ export function toChatRequest(
   const text = read.fields(request.text, 'text')
   const { offered, chatName } = callableTools(request)
   const chat: Fields = {
-    messages: toMessages(request, chatName, { ...thoughts, note }, takes),
+    messages: toMessages(request, chatName, { note, ...thoughts }, takes),
     ...Object.fromEntries(SHARED.map((name) => [name, given[name]])),
     [CHAT_LIMIT]: request[RESPONSES_LIMIT],
     reasoning_effort: read.fields(request.reasoning, 'reasoning').effort,
