@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setPackedModes } from '../../scripts/packed-modes.ts'
 import { scriptArgs } from '../doubles/script.ts'
 
 /** Files and folders of the tree that a build reads, and a package holds. */
@@ -35,10 +47,15 @@ describe('two builds, in two folders at two times, of one tree', () => {
     )
   })
 
-  it('give npm the same tarball', () => {
+  it('give npm the same tarball, whatever the umask', () => {
     // With its scripts it would build here, under the tests that run.
     const packed = (root: string) => JSON.parse(run(root, 'npm', 'pack', '--json', '--ignore-scripts', '--dry-run'))[0]
+    for (const file of filesBelow(join(folder, 'dist'))) chmodSync(file, statSync(file).mode & 0o700)
+    for (const name of ['package.json', 'README.md', 'LICENSE', 'server.json']) chmodSync(join(folder, name), 0o600)
+    const made = packed(folder).integrity
+    for (const root of ['.', folder]) setPackedModes(root)
     const [here, there] = [packed('.'), packed(folder)]
+    assert.notEqual(made, here.integrity, 'npm packs the rights of the files')
     assert.equal(there.integrity, here.integrity)
     assert.ok(here.entryCount > 50, `${here.entryCount} files`)
   })
@@ -84,7 +101,11 @@ const digestOf = (file: string): string => createHash('sha256').update(readFileS
 
 /** Digest of each file of a folder, by its path. */
 function digests(root: string): Record<string, string> {
+  return Object.fromEntries(filesBelow(root).map((path) => [path.slice(root.length), digestOf(path)]))
+}
+
+/** Paths of all files of a folder, sorted. */
+function filesBelow(root: string): string[] {
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort()
-  return Object.fromEntries(paths.map((path) => [path.slice(root.length), digestOf(path)]))
+  return files.map((entry) => join(entry.parentPath, entry.name)).sort()
 }
