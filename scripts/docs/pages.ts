@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { SECTION_NAMES } from '../../bench/results.ts'
 import { barsPicture } from '../pictures/bars.ts'
 import { SCHEMES } from '../pictures/scheme.ts'
@@ -24,6 +24,7 @@ import { modelsTable, providersTable } from './providers.ts'
 import { retentionReference } from './retention.ts'
 import { reviewPolicySchema } from './review-policy.ts'
 import { routesTable } from './route-list.ts'
+import { withShownVersion } from './shown-version.ts'
 import { tokensTable } from './tokens.ts'
 import { toolsReference } from './tools.ts'
 
@@ -44,7 +45,9 @@ export function generatedPages(): Page[] {
   const speeds = SECTION_NAMES.filter((name) => name !== 'attention')
   return [
     page('README.md', (text) => withGenerated(text, [headlineTable()])),
+    page('docs/README.md', withShownVersion),
     page('docs/benchmarks.md', (text) => withGenerated(text, [tokensTable(), ...speeds.map(measuredTable)])),
+    ...readdirSync('docs/guides').map((name) => page(`docs/guides/${name}`, withShownVersion)),
     page('docs/reference/attention.md', (text) => withGenerated(text, [measuredTable('attention')])),
     page('deploy/helm/gazeway/Chart.yaml', helmChart),
     page('docs/reference/commands.md', (text) => withGenerated(text, [commandReference()])),

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { deadLinks, pagesOf } from '../../scripts/docs/links.ts'
 import { generatedPages } from '../../scripts/docs/pages.ts'
+import { withShownVersion } from '../../scripts/docs/shown-version.ts'
 import { checkConfig } from '../../src/config/check-config.ts'
 import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
 import { blocksOf, codeIn, sectionOf } from './markdown.ts'
@@ -22,6 +23,14 @@ const prose = (page: string) => page.replaceAll(/^```[\s\S]*?^```$/gm, '')
 describe('a page', () => {
   for (const { file, found, expected } of generatedPages())
     it(`${file} says what the schemas say (npm run docs writes it)`, () => assert.equal(found, expected))
+
+  it('shows the version of this package in outputs, and others as they are', () => {
+    const { version } = JSON.parse(read('package.json'))
+    const others = 'Node 20.18.1\nIt is 0.0.9.\ngazeway 0.0.9 was the first\nhelm-0.0.9.tgz\n'
+    const page = (of: string) =>
+      `${others}gazeway ${of}: gateway on …\n${of}\nnpm install --global ./gazeway-${of}.tgz\n`
+    assert.equal(withShownVersion(page('0.0.9')), page(version))
+  })
 
   it('has no dead link', () => assert.deepEqual(deadLinks('.', pages), []))
 
