@@ -41,6 +41,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'packed-rows.ts',
     'packed.ts',
     'page.ts',
+    'rename-in-use.ts',
     'replace-file.ts',
     'retention.ts',
     'safe-sum.ts',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import { makeFolder, syncFolder } from '../store/make-folder.ts'
+import { renameInUse } from '../store/rename-in-use.ts'
 import { notWritten, replaceFile } from '../store/replace-file.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -33,7 +34,7 @@ export async function keepFirstKey(
     await writing(file, () => writeDraft(dataDir, draft, made.token))
     if (!(await claimFirst(store, made.row))) return null
     try {
-      await writing(file, () => rename(draft, file))
+      await writing(file, () => renameInUse(() => rename(draft, file)))
     } catch (error) {
       await store.db.deleteFrom('keys').where('id', '=', made.row.id).execute()
       throw error

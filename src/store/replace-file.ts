@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { nullIfMissing } from '../text/missing-file.ts'
 import { syncFolder } from './make-folder.ts'
+import { renameInUse } from './rename-in-use.ts'
 
 /** Age in milliseconds from which a temporary file is a leftover of a killed process. */
 const LEFTOVER_MS = 60_000
@@ -23,7 +24,7 @@ export interface Like {
  * crash leaves the old or the new content.
  *
  * @param like mode and owner; by default only for this user
- * @param check runs right before the rename; when it throws, nothing is replaced
+ * @param check runs right before each try to rename; when it throws, nothing is replaced
  * @throws GazewayError `store_unavailable` for a read-only file; the system's error, for {@link notWritten}, and
  *   whatever `check` throws
  */
@@ -44,9 +45,11 @@ export async function replaceFile(
     } finally {
       await handle.close()
     }
-    check?.()
-    // Synchronous: if the event loop ran first, an editor could save changes that this would overwrite.
-    renameSync(temporary, file)
+    await renameInUse(() => {
+      check?.()
+      // Synchronous: if the event loop ran first, an editor could save changes that this would overwrite.
+      renameSync(temporary, file)
+    })
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
@@ -71,10 +74,14 @@ export async function requireNotReadOnly(file: string): Promise<void> {
 }
 
 /** Converts the system's error to a message that says why a file was not written and what to do. */
-export function notWritten(cause: unknown, file: string): GazewayError {
+export function notWritten(cause: unknown, file: string, platform = process.platform): GazewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new GazewayError('store_full', `${file}: not written, the disk is full; free some space.`, { cause })
+  if (platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(code)) {
+    const message = `${file}: not written (${code}); close the programs that have it open. Its folder must be writable by this user.`
+    return new GazewayError('store_unavailable', message, { cause })
+  }
   // A mounted file cannot be replaced by a rename.
   if (code === 'EBUSY' || code === 'EXDEV') {
     const message = `${file}: not written, as it is a mount of its own; mount the folder that holds it instead.`

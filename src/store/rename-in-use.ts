@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Codes of Windows for a rename while another program, such as a virus scanner, has the file open. */
+const IN_USE: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY']
+/** Delays before the rename is retried, in milliseconds. */
+const RETRY_AFTER_MS = [10, 20, 50, 100, 200, 400, 800]
+
+/**
+ * Renames a file. On Windows a rename that fails because the file is in use is retried for a second and a half. Other systems
+ * rename open files, so the error is thrown at once there.
+ *
+ * @param rename what renames it, called at each try
+ * @throws the system's error, and whatever else `rename` throws
+ */
+export async function renameInUse(
+  rename: () => void | Promise<void>,
+  platform: NodeJS.Platform = process.platform,
+): Promise<void> {
+  for (const retryAfterMs of platform === 'win32' ? RETRY_AFTER_MS : []) {
+    try {
+      return await rename()
+    } catch (error) {
+      if (!IN_USE.includes((error as NodeJS.ErrnoException).code)) throw error
+    }
+    await delay(retryAfterMs)
+  }
+  await rename()
+}
