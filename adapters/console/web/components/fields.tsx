@@ -54,7 +54,7 @@ export function useFieldProps() {
 
 /** Options of a text control besides its value. */
 export interface TextOptions {
-  type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'date' | 'datetime-local'
+  type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'datetime-local'
   name?: string
   placeholder?: string
   required?: boolean

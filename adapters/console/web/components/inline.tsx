@@ -56,8 +56,8 @@ export function Progress({ value, label, text }: { value: number; label: string;
   )
 }
 
-/** Text with a copy button, such as a ticket. @param isShort shows a short form of an id, and copies the whole */
-export function Copy({ text, label = 'Copy', isShort }: { text: string; label?: string; isShort?: boolean }) {
+/** Copying a text, and what a button says about it for two seconds. */
+export function useCopy(text: string): { said: string; copy: () => Promise<void> } {
   const [said, setSaid] = useState('')
   const copy = async () => {
     try {
@@ -68,6 +68,12 @@ export function Copy({ text, label = 'Copy', isShort }: { text: string; label?: 
     }
     setTimeout(() => setSaid(''), 2000)
   }
+  return { said, copy }
+}
+
+/** Text with a copy button, such as a ticket. @param isShort shows a short form of an id, and copies the whole */
+export function Copy({ text, label = 'Copy', isShort }: { text: string; label?: string; isShort?: boolean }) {
+  const { said, copy } = useCopy(text)
   return (
     <span class="copy">
       {isShort ? <code title={text}>{shortId(text)}</code> : <code>{text}</code>}

@@ -1,19 +1,10 @@
-import { useState } from 'preact/hooks'
 import { Button } from '../components/fields.tsx'
+import { useCopy } from '../components/inline.tsx'
 import './reference.css'
 
 /** Code with a button that copies it. @param label what it is, for those who do not see it */
 export function CodeBlock({ text, label }: { text: string; label: string }) {
-  const [said, setSaid] = useState('')
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setSaid('Copied')
-    } catch {
-      setSaid('Select and copy')
-    }
-    setTimeout(() => setSaid(''), 2000)
-  }
+  const { said, copy } = useCopy(text)
   return (
     <div class="ref-code">
       <Button size="small" onClick={copy} label={`Copy ${label}`}>

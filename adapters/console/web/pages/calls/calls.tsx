@@ -17,7 +17,7 @@ import {
 } from '../../components/components.ts'
 import { count, duration, percent } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps, place, queryOf } from '../../router.ts'
+import { filtersIn, go, href, type PageProps, place, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 import { CallPage } from './explained.tsx'
@@ -36,13 +36,9 @@ export default function Calls({ id, query }: PageProps) {
       title="Calls"
       intro="All calls to model providers, newest first. Prompts and answers are stored only if audit.store_content is on."
     >
-      <Trail filter={filterOf(query)} />
+      <Trail filter={filtersIn(query, FILTERS)} />
     </Page>
   )
-}
-
-function filterOf(query: URLSearchParams): Filter {
-  return Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Filter
 }
 
 const FIELDS: FieldSpec<Filter>[] = [

@@ -4,7 +4,6 @@ import { Advice } from '../../components/advice.tsx'
 import { PartsBar } from '../../components/bars.tsx'
 import { BudgetBars } from '../../components/budget-bars.tsx'
 import { Card, Copy, Facts, Grid, NotLoaded, Page, When } from '../../components/components.ts'
-import { Crumbs } from '../../components/crumbs.tsx'
 import { count, duration, percent, timeOf, usdExact } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
@@ -24,14 +23,14 @@ export function CallPage({ id }: { id: string }) {
       title="Call"
       back={{ label: 'All calls', href: href('calls') }}
       intro={
-        <Crumbs>
+        <span class="actions">
           {data?.call.session_id && (
             <a href={href('sessions', { id: data.call.session_id, query: { key: data.call.caller_id } })}>
               its session
             </a>
           )}
           <Copy text={id} isShort />
-        </Crumbs>
+        </span>
       }
     >
       {data ? <Explained of={data} /> : <NotLoaded of={live} what="the call" />}
@@ -67,7 +66,7 @@ function Verdict({ of: { call, attempts } }: { of: ExplainedCall }) {
   const at = attempts.findIndex(({ call_id }) => call_id === call.call_id) + 1
   return (
     <Card>
-      <Crumbs>
+      <span class="actions">
         <Outcome call={call} />
         <strong>{verdictOf(call)}</strong>
         {attempts.length > 1 && (
@@ -78,13 +77,13 @@ function Verdict({ of: { call, attempts } }: { of: ExplainedCall }) {
         <span class="muted">
           {call.path}, <When at={call.at} />
         </span>
-      </Crumbs>
+      </span>
       {call.error !== null && <p>{call.error}</p>}
       {isFault(call) && (
-        <Crumbs>
+        <span class="actions">
           <Advice call={call} />
           <MendLink call={call} />
-        </Crumbs>
+        </span>
       )}
     </Card>
   )

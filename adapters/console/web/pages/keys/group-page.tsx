@@ -17,7 +17,6 @@ import {
   When,
   whenColumn,
 } from '../../components/components.ts'
-import { Crumbs } from '../../components/crumbs.tsx'
 import { StatementButton } from '../../components/csv-button.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { usd } from '../../format.ts'
@@ -37,9 +36,9 @@ export function GroupPage({ id, query }: { id: string; query: URLSearchParams })
       title={group?.name ?? 'Group'}
       back={{ label: 'Groups', href: href('keys', { id: 'groups' }) }}
       intro={
-        <Crumbs>
+        <span class="actions">
           <Copy text={id} isShort />
-        </Crumbs>
+        </span>
       }
       actions={group && <Button onClick={() => setEditing(true)}>Edit</Button>}
     >

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { BudgetBars } from '../../components/budget-bars.tsx'
 import { Button, Card, Copy, Empty, Facts, Grid, NotLoaded, Page, When } from '../../components/components.ts'
-import { Crumbs } from '../../components/crumbs.tsx'
 import { StatementButton } from '../../components/csv-button.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { count, usd } from '../../format.ts'
@@ -31,10 +30,10 @@ export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
       title={key?.name ?? 'Key'}
       {...(isAdmin && { back: { label: 'Keys', href: href('keys') } })}
       intro={
-        <Crumbs>
+        <span class="actions">
           {key && <KeyState of={key} />}
           <Copy text={id} isShort />
-        </Crumbs>
+        </span>
       }
       actions={key && <Actions of={key} query={query} onChanged={live.reload} />}
     >

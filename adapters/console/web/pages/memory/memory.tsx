@@ -15,7 +15,7 @@ import {
   whenColumn,
 } from '../../components/components.ts'
 import { bytes, count } from '../../format.ts'
-import { go, href, type PageProps } from '../../router.ts'
+import { filtersIn, go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
 import { MemoryView, Tags } from './memory-view.tsx'
@@ -45,11 +45,7 @@ const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null):
 
 /** Memories that all assistants share: search, read, edit, delete. */
 export default function Memories({ query }: PageProps) {
-  const filter = {
-    words: query.get('words') ?? '',
-    namespace: query.get('namespace') ?? '',
-    tag: query.get('tag') ?? '',
-  }
+  const filter = filtersIn(query, ['words', 'namespace', 'tag'])
   const [making, setMaking] = useState(false)
   const { shown, setShown, error, close } = useShown(query)
   const names = useNames()

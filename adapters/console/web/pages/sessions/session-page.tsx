@@ -20,7 +20,6 @@ import {
   Stat,
   When,
 } from '../../components/components.ts'
-import { Crumbs } from '../../components/crumbs.tsx'
 import { count, usd } from '../../format.ts'
 import { usePostOnce } from '../../once.ts'
 import { usePage } from '../../paging.ts'
@@ -44,10 +43,10 @@ export function SessionPage({ id, caller }: { id: string; caller: string | null 
       title={one ? workOf(one) : 'Session'}
       back={{ label: 'Sessions', href: href('sessions') }}
       intro={
-        <Crumbs>
+        <span class="actions">
           {one && <Badge tone={one.state === 'stopped' ? 'warn' : 'good'}>{one.state}</Badge>}
           <Copy text={id} isShort />
-        </Crumbs>
+        </span>
       }
       actions={one && session.value?.isAdmin && <Actions of={one} onChanged={live.reload} />}
     >

@@ -2,7 +2,7 @@ import type { CodingSession } from '../../../../../src/coding-sessions/coding-se
 import { callerOptions, KeyLink, useNames } from '../../components/caller-name.tsx'
 import { Button, Empty, type FieldSpec, Filters, ListCard, Page } from '../../components/components.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { filtersIn, go, href, type PageProps, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 import { SESSION_COLUMNS } from './session-columns.tsx'
@@ -16,7 +16,7 @@ export default function Sessions({ id, query }: PageProps) {
   if (id !== null) return <SessionPage key={`${id} ${query.get('key')}`} id={id} caller={query.get('key')} />
   return (
     <Page title="Sessions" intro="What coding agents worked on, and what it cost.">
-      <SessionList filter={Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Filter} />
+      <SessionList filter={filtersIn(query, FILTERS)} />
     </Page>
   )
 }

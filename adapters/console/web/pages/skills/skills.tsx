@@ -14,7 +14,7 @@ import {
   When,
 } from '../../components/components.ts'
 import { count } from '../../format.ts'
-import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { filtersIn, go, href, type PageProps, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Skills on this machine and on the agent gateway, or one skill. */
@@ -30,7 +30,7 @@ export default function Skills({ id, query }: PageProps) {
       title="Skills"
       intro="Instructions for agents, from the skill folders on this machine and from the agent gateway."
     >
-      <SkillTable filter={{ search: query.get('search') ?? '', category: query.get('category') ?? '' }} />
+      <SkillTable filter={filtersIn(query, ['search', 'category'])} />
     </Page>
   )
 }

@@ -20,7 +20,7 @@ import {
 import { curlOf } from '../../components/curl.ts'
 import { count, shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, queryOf } from '../../router.ts'
+import { filtersIn, go, href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { NewTaskDialog } from './new-task.tsx'
@@ -38,7 +38,7 @@ const FIELDS: FieldSpec<Filter>[] = [
 /** All tasks, with filters. */
 export function TaskBoard({ query }: { query: URLSearchParams }) {
   const [making, setMaking] = useState(false)
-  const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as Filter
+  const filter = filtersIn(query, FILTERS)
   const given = queryOf(filter)
   const page = usePage<Task>(`/api/tasks${given}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')

@@ -16,17 +16,13 @@ import { CsvButton } from '../../components/csv-button.tsx'
 import { Exact } from '../../components/exact.tsx'
 import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { href, queryOf } from '../../router.ts'
+import { filtersIn, href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
 
 const FILTERS = ['caller', 'model', 'from', 'to'] as const
 /** Filter of receipts: a caller's id, a model, and times in the reader's zone (`2026-11-21T00:00`). Empty for all. */
 type ReceiptFilter = Record<(typeof FILTERS)[number], string>
-
-/** Reads the filter of receipts from an address. */
-export const receiptFilter = (query: URLSearchParams): ReceiptFilter =>
-  Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ''])) as ReceiptFilter
 
 /** Column of an exact part of a bill. */
 const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: string) =>
@@ -48,11 +44,12 @@ const COLUMNS: Column<ReceiptRecord>[] = [
 
 /** Receipts of metered calls, with a download of all selected ones. */
 export function Receipts(props: {
-  filter: ReceiptFilter
+  query: URLSearchParams
   names: Names
   onFilter: (query: Record<string, string>) => void
 }) {
-  const { filter, names } = props
+  const { names } = props
+  const filter = filtersIn(props.query, FILTERS)
   const selection = queryOf({
     caller_id: filter.caller,
     model: filter.model,

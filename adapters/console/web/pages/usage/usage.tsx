@@ -18,7 +18,7 @@ import { callsText, count, short, usd } from '../../format.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
-import { Receipts, receiptFilter } from './receipt-table.tsx'
+import { Receipts } from './receipt-table.tsx'
 import { DAY_MS, daysOf, PERIODS, type Period, startOf } from './usage-period.ts'
 
 /** Cost of metered calls by day, caller and model, with their receipts; or the receipts that one of its figures sums up. */
@@ -26,11 +26,7 @@ export default function UsagePage({ id, query }: PageProps) {
   const [period, setPeriod] = useState<Period>('30')
   const names = useNames()
   const receipts = (
-    <Receipts
-      filter={receiptFilter(query)}
-      names={names}
-      onFilter={(filter) => go(href('usage', { id, query: filter }), true)}
-    />
+    <Receipts query={query} names={names} onFilter={(filter) => go(href('usage', { id, query: filter }), true)} />
   )
   if (id !== null)
     return (
