@@ -122,7 +122,10 @@ onDouble('Claude Code with the plugin and a memory', (gateway, upstream) => {
       [bank, 'is green'],
     ] as const) {
       writeProject(folder, { 'README.md': `# ${value}\n` })
-      await session(folder, inTurn([STORE, { key: 'deploy/production', value }]))
+      // As the server that Claude Code starts there does.
+      const { client, call } = await connect({ ...place, project: folder })
+      await call('gateway_memory_store', { key: 'deploy/production', value })
+      await client.close()
     }
     const worktree = join(place.home, 'worktree')
     const git = (...args: string[]) => execFileSync('git', ['-C', shop, ...args], { stdio: 'ignore' })
