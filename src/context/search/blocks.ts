@@ -9,8 +9,8 @@ const COMMENT_LINES = 8
 /** Definitions whose body has definitions of its own. */
 const CONTAINER = /\b(?:class|interface|namespace|module|defmodule|trait|impl|object|enum|struct|package|extension)\b/
 /** Lines as far out as the definition that belong to it, and those of them after which it goes on. */
-const CLOSING = /^\s*(?:[)\]}{]|end\b)/
-const OPENING = /[{([,:=]\s*$/
+const CLOSING = /^\s*(?:[)\]}{>]|end\b)/
+const OPENING = /[{([<,:=]\s*$/
 /** Lines as far out as the definition that do not end it: conditions of the C preprocessor and labels. */
 const PASSED = /^(?:#|\w+:\s*$)/
 const COMMENT = /^\s*(?:\/\/|\/\*|\*|#|--|;;|"""|@)/

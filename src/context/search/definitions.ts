@@ -13,7 +13,7 @@ const SCRIPT = [
   /^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:abstract[ \t]+)?(?:async[ \t]+)?(?:function\*?|class|interface|enum|namespace)[ \t]+([\w$]+)/gm,
   /^[ \t]*(?:export[ \t]+)?(?:declare[ \t]+)?type[ \t]+([\w$]+)[^=\n]{0,80}=/gm,
   /^(?:export[ \t]+)?(?:const|let|var)[ \t]+([\w$]+)[ \t]*[:=]/gm,
-  /^[ \t]+(?:(?:public|private|protected|static|async|get|set|override)[ \t]+)*(?!if\b|for\b|while\b|switch\b|catch\b|return\b|function\b)([\w$]+)[ \t]*\([^()\n]{0,200}\)[^;{}()\n]{0,80}\{/gm,
+  /^[ \t]+(?:(?:public|private|protected|static|async|get|set|override)[ \t]+)*(?!if\b|for\b|while\b|switch\b|catch\b|return\b|function\b)(?:\*[ \t]*)?(?:#|\[(?:[\w$]+\.)*)?([\w$]+)\]?[ \t]*\([^()\n]{0,200}\)[^;{}()\n]{0,80}\{/gm,
   /^(?:module\.)?[\w$]+(?:\.prototype)?\.([\w$]+)[ \t]*=[ \t]*(?:async[ \t]+)?(?:function|\()/gm,
 ]
 const C = [

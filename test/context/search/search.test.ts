@@ -152,6 +152,25 @@ describe('search in files', () => {
     )
   })
 
+  it('shows the whole body below type parameters on lines of their own', async (t) => {
+    const head =
+      'export async function releaseEscrow<\n  const payees extends Payee[],\n  mode = "all",\n>(\n  payees: payees,\n'
+    const text = `${head}): Promise<\n  Released<payees, mode>\n> {\n  check()\n\n  post()\n  return 7\n}\n`
+    const { root } = createProject(t, { 'a.ts': text })
+    const { places } = await contextWith().get({ query: 'how is the escrow released' }, [root])
+    assert.equal(places[0]?.children?.[0]?.path, 'a.ts#L1-L13')
+  })
+
+  it('shows whole methods whose names are private, computed, or of a generator', async (t) => {
+    const steps = Array.from({ length: 20 }, (_, i) => `    step${i}()`).join('\n')
+    for (const name of ['#releaseEscrow', '[kReleaseEscrow]', '*releaseEscrow', 'async *[own.releaseEscrow]']) {
+      const text = `export class Wallet {\n  ${name}(payee) {\n    if (!payee) return\n${steps}\n  }\n}\n`
+      const { root } = createProject(t, { 'a.js': text })
+      const { places } = await contextWith().get({ query: 'how is the escrow released' }, [root])
+      assert.equal(places[0]?.children?.[0]?.path, 'a.js#L2-L24', name)
+    }
+  })
+
   it('goes on with a function after a condition of the preprocessor', async (t) => {
     const text = 'int release_escrow(int payee) {\n  check();\n#ifdef LEDGER\n  post();\n#endif\n  return 7;\n}\n'
     const { root } = createProject(t, { 'a.c': text })
