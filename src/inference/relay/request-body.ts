@@ -27,9 +27,10 @@ export function addField<Body extends Record<string, unknown>>(
   name: string,
   value: number,
 ): ClientRequest<Body> {
-  const fields: Record<string, unknown> = request.json
+  const { bytes, text, json, outline } = request
+  const fields: Record<string, unknown> = json
   fields[name] = value
-  return { ...request, edits: { ...request.edits, [name]: value } }
+  return { bytes, text, json, ...(outline && { outline }), edits: { ...request.edits, [name]: value } }
 }
 
 /**
