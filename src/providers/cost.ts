@@ -9,7 +9,7 @@ import {
   type PricedModel,
   type Prices,
   pricedBy,
-  priceOf,
+  priceFor,
 } from './prices.ts'
 import { presetOf } from './providers.ts'
 import { dearer, pricesOf, type Rates, ratesOfCall } from './rates.ts'
@@ -123,7 +123,7 @@ export function appliedPrice(
   tier: CallTier = STANDARD_TIER,
   audio = NO_AUDIO_COUNTED,
 ): AppliedPrice {
-  const { prices: _, ...origin } = priceOf(model, prices)
+  const { prices: _, ...origin } = priceFor(model, prices)
   const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
   const { audio_input, cached_audio_input, audio_output, ...text } = pricesOf(rates)
   const spoken = usage && appliedAudio(usage, audio, rates)

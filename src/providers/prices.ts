@@ -220,24 +220,39 @@ export function dearestPer1k(prices: ModelPrices): number {
   return Math.ceil(Math.max(...Object.values(dearestRates(prices))) / 1000) / MICROS_PER_USD
 }
 
-/** Cache of rates. A model is the same object in all calls to it. */
-const known = new WeakMap<PricedModel, { of: Prices; until: number; listed: number; card: ModelCard }>()
+/** Price and rates of a model, and what they hold for. */
+interface Known {
+  of: Prices
+  until: number
+  listed: number
+  inForce: PriceInForce
+  card: ModelCard
+}
+
+/** Cache of prices and rates. A model is the same object in all calls to it. */
+const known = new WeakMap<PricedModel, Known>()
 
 const DAY_MS = 86_400_000
 
 /** Returns the rates of a model in force. Cheap: they are kept until prices may change. */
-export function cardFor(model: PricedModel, prices: Prices): ModelCard {
+export const cardFor = (model: PricedModel, prices: Prices): ModelCard => knownOf(model, prices).card
+
+/** Returns the price in force of a model, as {@link priceOf} and with the rates of {@link cardFor}. Cheap, too. */
+export const priceFor = (model: PricedModel, prices: Prices): PriceInForce => knownOf(model, prices).inForce
+
+function knownOf(model: PricedModel, prices: Prices): Known {
   const found = known.get(model)
   // Prices change at midnight UTC. Before the shipped catalogue is loaded none is final.
   const now = Date.now()
   const listed = model.listing?.version() ?? 0
-  if (found?.of === prices && now < found.until && listed === found.listed) return found.card
+  if (found?.of === prices && now < found.until && listed === found.listed) return found
   const inForce = priceOf(model, prices)
   const percents = percentsOf(model, inForce.from)
   const card = { ...cardOf(inForce.prices), percents, from: inForce.from }
   const until = shippedCatalogue() === null ? now : (Math.floor(now / DAY_MS) + 1) * DAY_MS
-  known.set(model, { of: prices, until, listed, card })
-  return card
+  const made = { of: prices, until, listed, inForce, card }
+  known.set(model, made)
+  return made
 }
 
 /** Rates of a model at its provider. */
