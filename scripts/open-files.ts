@@ -46,6 +46,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'retention.ts',
     'safe-sum.ts',
     'schema.ts',
+    'sqlite/lock-folder.ts',
     'sqlite/process-lock.ts',
     'sqlite/sqlite-errors.ts',
     'sqlite/whole-file.ts',

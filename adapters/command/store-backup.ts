@@ -8,10 +8,10 @@ import { redactUrl } from '../../src/config/redact.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { copyStore } from '../../src/store/copy.ts'
 import { openForReading, requireUpToDate } from '../../src/store/existing-store.ts'
-import { makeFolder, syncFolder } from '../../src/store/make-folder.ts'
+import { syncFolder } from '../../src/store/make-folder.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { notWritten } from '../../src/store/replace-file.ts'
-import { lockFile } from '../../src/store/sqlite/process-lock.ts'
+import { lockFolder } from '../../src/store/sqlite/lock-folder.ts'
 import { vacuumInto } from '../../src/store/sqlite/whole-file.ts'
 import {
   backupName,
@@ -40,7 +40,7 @@ export async function backUp(loaded: LoadedConfig, { to, keep }: { to?: string; 
   requireStore(loaded)
   await requireUpToDate(loaded.storeUrl)
   const folder = resolve(to === undefined ? join(loaded.dataDir, 'backups') : fromHome(to))
-  const lock = takeLock(folder)
+  const lock = lockFolder(folder, LOCK, `Another backup into ${folder} is running. Wait until it ends.`)
   try {
     await removePartial(folder)
     const before = await listBackups(folder)
@@ -62,19 +62,6 @@ export async function backUp(loaded: LoadedConfig, { to, keep }: { to?: string; 
   } finally {
     lock.release()
   }
-}
-
-function takeLock(folder: string) {
-  const lock = (() => {
-    try {
-      makeFolder(folder)
-      return lockFile(join(folder, LOCK))
-    } catch (cause) {
-      throw notWritten(cause, folder)
-    }
-  })()
-  if (lock !== null) return lock
-  throw new GazewayError('conflict', `Another backup into ${folder} is running. Wait until it ends.`)
 }
 
 /** Makes a backup beside its place, and moves it there once it is proven and flushed. */

@@ -1,9 +1,6 @@
-import { join } from 'node:path'
 import { GazewayError } from '../../errors.ts'
 import type { Signer } from '../../signing/signer.ts'
-import { makeFolder } from '../../store/make-folder.ts'
-import { notWritten } from '../../store/replace-file.ts'
-import { lockFile, type ProcessLock } from '../../store/sqlite/process-lock.ts'
+import { lockFolder } from '../../store/sqlite/lock-folder.ts'
 import type { Store } from '../../store/store.ts'
 import type { ArchiveRow } from '../../store/tables/wallet-tables.ts'
 import { boundsOf } from '../ledger/statement-period.ts'
@@ -56,7 +53,7 @@ export async function archiveMonths(store: Store, options: ArchiveOptions): Prom
   const { before, signer, now, onMonth = () => {} } = options
   requireOld(before, now())
   const folder = await folderOf(store, options)
-  const lock = takeLock(folder)
+  const lock = lockFolder(folder, LOCK, `Another process archives into ${folder}. Wait until it ends.`)
   try {
     const done: Archived = { folder, sealed: [], deleted: 0, stays: null }
     for (const row of await listArchives(store.db))
@@ -126,17 +123,4 @@ async function folderOf({ db }: Store, { folder, isNamed }: ArchiveOptions): Pro
   }
   await db.updateTable('archives').set({ folder }).execute()
   return folder
-}
-
-function takeLock(folder: string): ProcessLock {
-  const lock = (() => {
-    try {
-      makeFolder(folder)
-      return lockFile(join(folder, LOCK))
-    } catch (cause) {
-      throw notWritten(cause, folder)
-    }
-  })()
-  if (lock !== null) return lock
-  throw new GazewayError('conflict', `Another process archives into ${folder}. Wait until it ends.`)
 }
