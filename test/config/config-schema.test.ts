@@ -5,6 +5,7 @@ import { checkConfig } from '../../src/config/check-config.ts'
 import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { Config } from '../../src/config/config-schema.ts'
 import { accepts } from '../../src/text/accepted.ts'
+import { parseInput } from '../../src/wire/validation.ts'
 
 const refused = (document: unknown) => checkConfig(document).success === false
 
@@ -121,6 +122,20 @@ describe('the configuration schema', () => {
     assert.ok(refused({ upstream: { api_key: 'a\nb' } }))
     assert.ok(refused({ upstream: { headers: { 'x-a': 'b\r\nc: d' } } }))
     assert.ok(refused({ upstream: { headers: { 'x a': 'b' } } }))
+  })
+
+  it('refuses headers that each request sets itself, and says so', () => {
+    for (const name of ['Host', 'content-length', 'Transfer-Encoding', 'connection', 'expect']) {
+      for (const document of [
+        { upstream: { headers: { [name]: '1' } } },
+        { upstreams: { one: { provider: 'openai', headers: { [name]: '1' } } } },
+      ]) {
+        assert.throws(() => parseInput(Config, document), {
+          code: 'validation_failed',
+          message: /headers\.[a-z-]+: invalid name; .*which each request sets itself/i,
+        })
+      }
+    }
   })
 
   it('takes every whole number of micro-dollars as a price', () => {

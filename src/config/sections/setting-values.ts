@@ -23,12 +23,27 @@ export const modelGlob = z
   .regex(/^[^\s\p{Cc}\p{Surrogate}]{1,200}$/u)
   .meta({ accepted: 'a model id, or a glob such as gpt-*' })
 
+/** Headers of one request or connection, which whoever sends a request sets (RFC 9110, sections 7.2, 7.6.1, 8.6 and 10.1.1). */
+const OF_A_REQUEST: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+])
+
 /** Headers by name. */
 export const headers = z.record(
   z
     .string()
     .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/)
-    .meta({ accepted: 'a header name' }),
+    .refine((name) => !OF_A_REQUEST.has(name.toLowerCase()))
+    .meta({ accepted: `a header name; not ${[...OF_A_REQUEST].join(', ')}, which each request sets itself` }),
   z
     .string()
     .regex(/^[\x20-\x7e]{0,4096}$/)
