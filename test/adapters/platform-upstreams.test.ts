@@ -4,6 +4,7 @@ import type { Findings } from '../../adapters/platform/routes/doctor-routes.ts'
 import type { TriedUpstream } from '../../adapters/platform/routes/try-upstream-routes.ts'
 import type { Explained, ShownUpstream, Tested } from '../../adapters/platform/routes/upstream-routes.ts'
 import { message } from '../doubles/anthropic.ts'
+import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -168,6 +169,30 @@ describe('the upstreams on the platform', () => {
     const wrong = { 'upstreams.new': { provider: 'no-such-provider' } }
     assert.equal((await request('/api/upstreams/new/try', { changes: wrong })).status, 422)
     assert.equal((await request('/api/upstreams/nobody/try', {})).status, 404)
+  })
+
+  it('are tried four at a time in a process, and no more', async () => {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let asked = 0
+    one.on('/models', async (response, received) => {
+      asked++
+      await released
+      await double.json(200, { data: [{ id: 'quick-1' }] })(response, received)
+    })
+    const tries = Array.from({ length: 4 }, () => json<TriedUpstream>('/api/upstreams/one/try', {}))
+    await until(async () => asked >= 4)
+    const refused = await request('/api/upstreams/one/try', {})
+    assert.equal(refused.status, 429)
+    assert.match(await refused.text(), /too_many_requests/)
+    release()
+    assert.deepEqual(
+      (await Promise.all(tries)).map(({ verdict }) => verdict),
+      ['ok', 'ok', 'ok', 'ok'],
+    )
+    assert.equal((await json<TriedUpstream>('/api/upstreams/one/try', {})).verdict, 'ok')
   })
 
   it('are tried with their stored keys, which no other address gets', async () => {
