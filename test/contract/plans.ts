@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
+import { waitingAlerts } from '../../src/alerts/waiting-alerts.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { emptySession } from '../../src/calls/session-sums.ts'
 import { EscrowList } from '../../src/escrow/escrow.ts'
@@ -198,6 +199,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'statistics of the tasks of a key': () => services.tasks.stats('key_1'),
       'one task': () => services.tasks.get(TASK).catch(() => null),
       'one escrow': () => services.escrows.get(ESCROW).catch(() => null),
+      'messages to the webhook that wait or were given up': () => waitingAlerts(recorded(), now()),
     }
     /**
      * By which index SQLite, which knows nothing of how many rows there are, finds each kind of list. Steps that look up
@@ -216,6 +218,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'gaze records of a key and file': /gaze_stretches_of_caller_path \(caller_id=\? AND path=\?\)/,
       'statistics of calls of a caller':
         /SEARCH call_sums USING INDEX call_sums_of_caller \(level=\? AND caller_id=\?\)/,
+      'messages to the webhook that wait or were given up': /alert_messages_(?:due|given_up)/,
       'calls by caller': /calls_caller_id \(caller_id=\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
     }
     for (const [filters, index] of TASK_LISTS)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { sql } from 'kysely'
+import { createSessions, NewSession } from '../../src/sessions/sessions.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { openEmptyStore } from '../store/empty-store.ts'
 import { storeContract } from './store.ts'
@@ -13,6 +14,30 @@ after(() => rmSync(folder, { recursive: true }))
 
 let opened = 0
 storeContract('sqlite', () => openEmptyStore(join(folder, `${opened++}`, 'store.db')))
+
+it('keeps no word of a chat that was deleted in its full-text index', async () => {
+  const store = await openEmptyStore(join(folder, 'deleted', 'store.db'))
+  const sessions = createSessions({
+    store,
+    now: () => new Date('2026-11-21T07:00:00.000Z'),
+    chatModel: () => 'chat-model',
+  })
+  const ann = { all: false, userId: 'ann' }
+  for (const [id, title] of [
+    ['one', 'The zanzibarquay'],
+    ['other', 'The zanzibarlofoten'],
+  ] as const)
+    await sessions.create(NewSession.parse({ id, title }), { userId: 'ann', source: 'platform' })
+  const holds = async (word: string) => {
+    const { rows } = await sql<{ block: Uint8Array }>`select block from session_words_data`.execute(store.db)
+    return rows.some(({ block }) => Buffer.from(block).includes(word))
+  }
+  assert.deepEqual([await holds('quay'), await holds('lofoten')], [true, true])
+  await sessions.remove('one', ann)
+  assert.deepEqual([await holds('quay'), await holds('lofoten')], [false, true])
+  assert.equal((await sessions.search({ q: 'zanzibarlofoten', limit: 5 }, ann)).results.length, 1)
+  await store.close()
+})
 
 it('is kept by a SQLite whose log several processes may share, and every commit is on the disk', async () => {
   const store = await openStore(`sqlite:${join(folder, 'log.db')}`)

@@ -36,6 +36,7 @@ import { up as sharedWords } from './039_shared_words.ts'
 import { up as archives } from './040_archives.ts'
 import { up as projectWords } from './041_project_words.ts'
 import { up as projectWordsOnPostgres } from './042_project_words_postgres.ts'
+import { up as outboxAndChatWords } from './043_outbox_and_chat_words.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -81,4 +82,5 @@ export const MIGRATIONS: Migrations = {
   '040_archives': archives,
   '041_project_words': projectWords,
   '042_project_words_postgres': projectWordsOnPostgres,
+  '043_outbox_and_chat_words': outboxAndChatWords,
 }
