@@ -3,6 +3,7 @@ import { VERSION } from '../../src/config/version.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { toUsd } from '../../src/text/money.ts'
 import type { FrameContext } from '../web/frame-context.ts'
+import { callerFault } from '../web/guards.ts'
 import { callLabels } from './call-labels.ts'
 import { callMetrics } from './call-metrics.ts'
 import { keyMetrics } from './key-metrics.ts'
@@ -15,7 +16,12 @@ import { storeGauges } from './store-gauges.ts'
 export interface Metrics {
   /** Counts each request of a service; runs before everything else. */
   requests(service: Service): RequestMetrics
-  /** `GET /metrics`: the text format of Prometheus. Series that name keys are for keys with the scope `admin`. */
+  /**
+   * `GET /metrics`: the text format of Prometheus, for keys with the scope `admin`. Series that name keys are for them alone; this
+   * machine reads the others without a key.
+   *
+   * @throws GazewayError `insufficient_scope` for another key
+   */
   expose(c: FrameContext): Promise<Response>
   /** Has the open sockets of a kind counted. */
   countSockets(kind: 'agent' | 'responses', open: () => number): void
@@ -56,8 +62,10 @@ export function openMetrics(gateway: Gateway, readiness: { isDraining(): boolean
     requests,
     async expose(c) {
       labels.refresh()
-      const mayName = c.get('identity')?.scopes.has('admin') ?? false
-      const texts = await Promise.all(mayName ? [shared.metrics(), ofKeys.metrics()] : [shared.metrics()])
+      const identity = c.get('identity')
+      const fault = identity === undefined ? null : callerFault(identity, 'admin')
+      if (fault !== null) throw fault
+      const texts = await Promise.all(identity ? [shared.metrics(), ofKeys.metrics()] : [shared.metrics()])
       return c.body(texts.join('\n'), 200, { 'content-type': shared.contentType })
     },
     countSockets: (kind, open) => void sockets.set(kind, open),

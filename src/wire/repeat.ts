@@ -10,6 +10,24 @@ export function sharedRun<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /**
+ * Shares what a run read for a multiple of the time that it took, so that readings take no more than one part in `times` of the
+ * time, however often they are asked for. Calls while it is read share the run; a failed one is not kept.
+ *
+ * @param now monotonic time in milliseconds
+ */
+export function restingRun<T>(read: () => Promise<T>, times: number, now = () => performance.now()): () => Promise<T> {
+  let kept: { value: T; until: number } | undefined
+  const run = sharedRun(async () => {
+    const began = now()
+    const value = await read()
+    const ended = now()
+    kept = { value, until: ended + (ended - began) * times }
+    return value
+  })
+  return async () => (kept !== undefined && now() < kept.until ? kept.value : run())
+}
+
+/**
  * Creates work to repeat at an interval, never twice at once. It does not keep the process alive.
  *
  * @param onError called when a run fails; the next one comes at its time

@@ -75,14 +75,16 @@ describe('the metrics of the gateway over HTTP', () => {
     assert.match(text, /^gazeway_http_requests_in_flight 1$/m)
   })
 
-  it('ask for a key by any name but this machine’s own, which a page that was rebound and a proxy do not send', async () => {
+  it('ask for an admin’s key by any name but this machine’s own, which a page that was rebound and a proxy do not send', async () => {
     const open = await startGateway(server.url, { GAZEWAY_HOST: '0.0.0.0' })
     const listed = await startGateway(server.url, {}, { http: { allowed_hosts: ['gate.example'] } })
     try {
-      for (const { url, key } of [open, listed]) {
+      for (const { url, key, gateway } of [open, listed]) {
         const { port } = new URL(url)
+        const { key: ofAdmin } = await gateway.keys.create({ name: 'collector', scopes: ['admin'] })
         assert.equal(await statusByHost(url, `gate.example:${port}`), 401)
-        assert.equal(await statusByHost(url, `gate.example:${port}`, key), 200)
+        assert.equal(await statusByHost(url, `gate.example:${port}`, key), 403)
+        assert.equal(await statusByHost(url, `gate.example:${port}`, ofAdmin), 200)
         for (const own of [`localhost:${port}`, '127.0.0.1', '[::1]:1']) assert.equal(await statusByHost(url, own), 200)
       }
     } finally {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createListeners } from '../../src/wire/listeners.ts'
-import { createRepeated, sharedRun } from '../../src/wire/repeat.ts'
+import { createRepeated, restingRun, sharedRun } from '../../src/wire/repeat.ts'
 
 const fail = (error: unknown) => assert.fail(String(error))
 
@@ -11,6 +11,32 @@ describe('repeated work', () => {
     const shared = sharedRun(async () => ++runs)
     assert.deepEqual(await Promise.all([shared(), shared()]), [1, 1])
     assert.equal(await shared(), 2)
+  })
+
+  it('rests for a multiple of the time that it took, and keeps no failure', async () => {
+    let now = 0
+    let takes = 10
+    let runs = 0
+    const resting = restingRun(
+      async () => {
+        now += takes
+        if (takes === 0) throw new Error('broken')
+        return ++runs
+      },
+      50,
+      () => now,
+    )
+    assert.deepEqual(await Promise.all([resting(), resting()]), [1, 1])
+    now = 509
+    assert.equal(await resting(), 1)
+    now = 510
+    takes = 1
+    assert.equal(await resting(), 2)
+    now = 561
+    takes = 0
+    await assert.rejects(resting(), /broken/)
+    takes = 1
+    assert.equal(await resting(), 3)
   })
 
   it('never runs twice at once, and stops after the run in flight', async () => {
