@@ -63,7 +63,7 @@ export function tryUpstreamRoutes(gateway: Gateway, stopping: AbortSignal): Rout
       if (tries === MAX_TRIES)
         throw new GazewayError(
           'too_many_requests',
-          `${MAX_TRIES} upstreams are being tried; try again once one has answered.`,
+          `${MAX_TRIES} upstreams are being tried; retry once one has answered.`,
         )
       tries++
       try {
