@@ -76,8 +76,7 @@ export async function requireNotReadOnly(file: string): Promise<void> {
 /** Converts the system's error to a message that says why a file was not written and what to do. */
 export function notWritten(cause: unknown, file: string, platform = process.platform): GazewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new GazewayError('store_full', `${file}: not written, the disk is full; free some space.`, { cause })
+  if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(cause, file)
   if (platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(code)) {
     const message = `${file}: not written (${code}); close the programs that have it open. Its folder must be writable by this user.`
     return new GazewayError('store_unavailable', message, { cause })
@@ -90,6 +89,10 @@ export function notWritten(cause: unknown, file: string, platform = process.plat
   const message = `${file}: not written (${code}); its folder must be writable by this user.`
   return new GazewayError('store_unavailable', message, { cause })
 }
+
+/** Error of a file that a full disk has no room for. */
+export const diskFull = (cause: unknown, file: string): GazewayError =>
+  new GazewayError('store_full', `${file}: not written, the disk is full; free some space.`, { cause })
 
 /** Applies mode and owner, so that a file of another user keeps its owner when root changes it. */
 async function makeLike(handle: FileHandle, { mode, owner }: Like): Promise<void> {

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { GazewayError } from '../../errors.ts'
 import { makeFolder } from '../make-folder.ts'
-import { notWritten } from '../replace-file.ts'
+import { diskFull, notWritten } from '../replace-file.ts'
 import { lockFile, type ProcessLock } from './process-lock.ts'
+import { isForRoom } from './sqlite-errors.ts'
 
 /**
  * Locks a folder for one job, and creates it where it is missing.
@@ -17,7 +18,7 @@ export function lockFolder(folder: string, name: string, taken: string): Process
       makeFolder(folder)
       return lockFile(join(folder, name))
     } catch (cause) {
-      throw notWritten(cause, folder)
+      throw isForRoom(cause) ? diskFull(cause, folder) : notWritten(cause, folder)
     }
   })()
   if (lock !== null) return lock

@@ -43,6 +43,9 @@ export const isDamaged = (file: string): boolean => damaged.has(file)
 /** Tells whether another connection holds the lock that a statement needs. */
 export const isBusy = (error: unknown): boolean => resultOf(error) === BUSY
 
+/** Tells whether the disk has no room for what a statement writes. */
+export const isForRoom = (error: unknown): boolean => resultOf(error) === FULL
+
 /**
  * Tells whether a write failed for lack of space or permission, or because of the disk, so that the next write fails as
  * well. Takes the error of {@link storeError}.
