@@ -22,8 +22,10 @@ import type { ArchiveRow } from '../../src/store/tables/wallet-tables.ts'
 import { archiveMonths } from '../../src/wallet/archive/archive-months.ts'
 import { listArchives } from '../../src/wallet/archive/archives.ts'
 import { openArchive } from '../../src/wallet/archive/read-archive.ts'
+import { unsettledIn } from '../../src/wallet/archive/unsettled.ts'
 import { closePeriod } from '../../src/wallet/ledger/closed-periods.ts'
 import { makeDeposit } from '../../src/wallet/ledger/deposits.ts'
+import { boundsOf } from '../../src/wallet/ledger/statement-period.ts'
 import { readStatement } from '../../src/wallet/ledger/transfer-list.ts'
 import { moneyOfCalls } from '../../src/wallet/receipts/call-receipts.ts'
 import { usageCsv } from '../../src/wallet/receipts/usage-csv.ts'
@@ -32,6 +34,7 @@ import { buildStatement } from '../../src/wallet/statements/build-statement.ts'
 import { subjectOf } from '../../src/wallet/statements/statement-subject.ts'
 import { verifyWallet } from '../../src/wallet/wallet.ts'
 import { CALL } from './call-record.ts'
+import { OPEN_THINGS } from './open-things.ts'
 import { chargeCall, newAddress, type OpenStore } from './setup.ts'
 
 const NOW = new Date('2025-06-15T00:00:00.000Z')
@@ -370,6 +373,18 @@ export function archiveContract(open: OpenStore): void {
     )
     assert.deepEqual([stays?.month, stays?.reason.includes('withdrawals that are not paid: 1')], ['2025-02', true])
     assert.deepEqual(readdirSync(join(folder, 'archives')).sort(), ['2025-01.jsonl.gz', 'archive.lock'])
+  })
+
+  it('keeps a month for what was open before its end, and none for the first moment of the next', async (t) => {
+    const { store, mine } = await filled(open, t)
+    const first = '2025-03-01T00:00:00.000Z'
+    for (const [what, reason, opened] of OPEN_THINGS) {
+      const settle = await opened(store, mine, first)
+      assert.equal(await unsettledIn(store, boundsOf('2025-02')), null, what)
+      assert.match((await unsettledIn(store, boundsOf('2025-03'))) ?? '', new RegExp(`^${reason}`), what)
+      await settle()
+      assert.equal(await unsettledIn(store, boundsOf('2025-03')), null, what)
+    }
   })
 
   it('archives once when two do so at the same time', async (t) => {
