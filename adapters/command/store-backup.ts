@@ -10,6 +10,7 @@ import { copyStore } from '../../src/store/copy.ts'
 import { openForReading, requireUpToDate } from '../../src/store/existing-store.ts'
 import { syncFolder } from '../../src/store/make-folder.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { renameInUse } from '../../src/store/rename-in-use.ts'
 import { notWritten } from '../../src/store/replace-file.ts'
 import { lockFolder } from '../../src/store/sqlite/lock-folder.ts'
 import { vacuumInto } from '../../src/store/sqlite/whole-file.ts'
@@ -79,7 +80,7 @@ async function makeBackup({ storeUrl, dataDir }: LoadedConfig, backup: string): 
     await writeSums(partial, files)
     for (const name of [...files, SUMS_FILE]) await flush(join(partial, name))
     await syncFolder(partial)
-    await rename(partial, backup)
+    await renameInUse(() => rename(partial, backup))
     await syncFolder(join(backup, '..'))
     return proven(proof)
   } catch (error) {

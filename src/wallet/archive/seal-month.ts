@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import type { Signer } from '../../signing/signer.ts'
 import { syncFolder } from '../../store/make-folder.ts'
+import { renameInUse } from '../../store/rename-in-use.ts'
 import { notWritten } from '../../store/replace-file.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
@@ -53,7 +54,7 @@ export async function sealMonth(
       const written = await checkArchive(partial)
       if (written.content !== content) throw unread(partial)
       if (existsSync(path)) return await sameAs(path, written)
-      await rename(partial, path)
+      await renameInUse(() => rename(partial, path))
       await syncFolder(folder)
       return written
     } catch (error) {
