@@ -23,8 +23,8 @@ const SHORTEST_TOKENS = 1024
 
 /** A request to keep the prompt in the provider's cache for an hour, which is written at a rate of its own. */
 const KEPT_FOR_HOUR = /"ttl"\s*:\s*"1h"/iu
-/** A letter of that in an escape. */
-const ESCAPED = /\\u00(?:[57]4|[46]c|[46]8|31)/i
+/** A letter or sign of ASCII in an escape: names of fields and hosts may be written so. Other letters are in none of them. */
+const ESCAPED = /\\u00[2-7]/i
 
 /** Dependencies of a bound. */
 export interface BoundDeps {
