@@ -50,7 +50,8 @@ export async function openGateway() {
     /** Records of the case's calls, newest first. */
     records: async (): Promise<CallRecord[]> => (await running.gateway.calls.history({ limit: 50 })).items,
     /** The metric of requests in flight, this one included. */
-    inFlight: async () => /^gazeway_http_requests_in_flight (.+)$/m.exec(await (await request('/metrics')).text())?.[1],
+    inFlight: async () =>
+      /^gazeway_http_requests_in_flight (.+)$/m.exec(await (await request('/metrics', { key: null })).text())?.[1],
     /** Body of the last request to the upstream. */
     sentBody: () => server.received.at(-1)?.body as Record<string, unknown>,
   }

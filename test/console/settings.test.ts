@@ -84,6 +84,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     for (let at = 0; at < (await tabs.count()) - 1; at++) {
       await tabs.nth(at).click()
       const name = (await tabs.nth(at).textContent()) ?? ''
+      await page.getByRole('tab', { name, exact: true, selected: true }).waitFor()
       if (name !== 'Routes')
         await page.locator('.schema-parts > legend, .field label').filter({ hasText: '.' }).first().waitFor()
       const labels = await page
