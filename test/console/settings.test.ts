@@ -81,6 +81,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     const page = await console.open('#/settings')
     const tabs = page.getByRole('tablist', { name: 'Settings' }).getByRole('tab')
     const seen: string[] = []
+    await tabs.first().waitFor()
     for (let at = 0; at < (await tabs.count()) - 1; at++) {
       await tabs.nth(at).click()
       const name = (await tabs.nth(at).textContent()) ?? ''
