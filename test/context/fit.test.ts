@@ -29,15 +29,18 @@ const memory = fc.record({
   tags: fc.array(fc.string({ maxLength: 20 }), { maxLength: 5 }),
   updated_at: fc.constant('2026-11-21T07:17:52.000Z'),
 })
-const files = fc.uniqueArray(
-  fc.record({
-    path,
-    weight: fc.double({ min: 0.001, max: 1, noNaN: true }),
-    regions: fc.nat(2),
-    excerpt: fc.option(excerpt),
-  }),
-  { selector: (file) => file.path, maxLength: 120 },
-)
+const files = fc
+  .uniqueArray(
+    fc.record({
+      path,
+      weight: fc.double({ min: 0.001, max: 1, noNaN: true }),
+      regions: fc.nat(2),
+      excerpt: fc.option(excerpt),
+    }),
+    { selector: (file) => file.path, maxLength: 120 },
+  )
+  // No file is a directory of another.
+  .map((all) => all.filter((file) => !all.some((other) => other.path.startsWith(`${file.path}/`))))
 
 function outlineOf(wanted: Array<{ path: string; weight: number; regions: number }>): Outline {
   const place = (at: string, kind: Place['kind'], weight: number): Place => ({
