@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { responseEvents } from '../../src/inference/convert/response-events.ts'
 import { messageStream, named } from '../doubles/anthropic.ts'
+import { until } from '../doubles/until.ts'
 import { type Behaviour, chunks, response, sse, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { ask } from '../matrix/clients.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
@@ -113,8 +114,39 @@ for (const [what, model, chat, message] of [
     assert.deepEqual(account, [billing.total_usd, -billing.total_usd, 0])
   })
 
-// Messages name their longest answer, which is reserved at the dearest candidate: no budget can end them in the middle.
-it('a Message is refused before its first byte where the budget does not reach for one of its candidates', async () => {
+for (const [what, model, chat, message] of [
+  ['chat completions', 'claude-first', wordyChat, begunMessage],
+  ['an upstream of Messages', 'chat-first', begunChat, wordyMessage],
+] as const)
+  it(`a Message that ${what} continues begins once, and says where a budget ends it, which has what it cost`, async () => {
+    upstream.on('/chat/completions', chat)
+    claude.on('/messages', message)
+    const { calls, keys } = running.gateway
+    const limits = { budgets: [{ usd: 0.004, per: 'day' as const }] }
+    const { key, record } = await keys.create({ name: what, scopes: ['inference'], billing: 'recorded', limits })
+    const door = { url: running.gatewayUrl, key, headers: {} }
+    // The longest answer is reserved; the provider does not keep to it.
+    const got = await ask('M', { model, stream: true, max_tokens: 50, messages }, door)
+    assert.deepEqual([got.status, got.said?.text.length, got.faults], [200, undefined, []], got.reason)
+    assert.match(got.reason, /was cut off/)
+
+    // A budget of the key is settled once the client has its end.
+    const items = await until(async () => {
+      await calls.flush()
+      const { items } = await calls.history({ caller_id: record.id, limit: 10 })
+      return items.length === 2 && items
+    })
+    assert.deepEqual(
+      items.map(({ status }) => status),
+      ['error', 'error'],
+    )
+    const [answered, failed] = items.map(({ upstream_cost_usd }) => Math.round((upstream_cost_usd ?? 0) * 1e6))
+    const { spend } = (await keys.list({ limit: 100 })).items.find(({ id }) => id === record.id) ?? {}
+    assert.equal(Math.round((spend?.month_usd ?? 0) * 1e6), (answered ?? 0) + (failed ?? 0))
+    assert.ok((answered ?? 0) > 2000 && (answered ?? 0) <= 4000, `${answered}`)
+  })
+
+it('a Message is refused before its first byte where a budget does not reach for one of its candidates', async () => {
   upstream.on('/chat/completions', wordyChat)
   claude.on('/messages', begunMessage)
   const asked = [upstream.received.length, claude.received.length]
