@@ -191,7 +191,15 @@ function readNewline(reader) {
 var KEYWORDS = new Set("! { } if then elif else fi while until do done time".split(" "));
 var RUNNERS = new Set("builtin command env eval exec nice nohup stdbuf sudo timeout".split(" "));
 var SHELLS = new Set("ash bash dash ksh sh zsh".split(" "));
-var GIT_WITH_VALUE = /* @__PURE__ */ new Set(["-C", "-c", "--namespace", "--config-env", "--exec-path", "--git-dir", "--work-tree"]);
+var GIT_WITH_VALUE = /* @__PURE__ */ new Set([
+  "-C",
+  "-c",
+  "--namespace",
+  "--config-env",
+  "--exec-path",
+  "--git-dir",
+  "--work-tree"
+]);
 var isProgram = (word, name) => name !== void 0 && programOf(word) === name;
 var isShell = (program) => SHELLS.has(programOf(program));
 function withoutPrefixes(command2) {
@@ -324,7 +332,7 @@ var INTERPRETER = /^(python|node|perl|ruby|php|deno|bun|osascript)[\d.]*$/;
 function runsLine(command2, written) {
   const [program, ...words] = started(command2)?.words ?? [];
   if (program === void 0) return false;
-  const isWritten = ({ text: text2 }) => written.some((file2) => file2.text.replace(/^\.\//, "") === text2.replace(/^\.\//, ""));
+  const isWritten = ({ text: text2 }) => written.some((file2) => programOf(file2.text) === programOf(text2));
   if (isWritten(program)) return true;
   const name = programOf(program.text);
   if (!isShell(name) && !INTERPRETER.test(name) && name !== "source" && name !== ".") return false;
@@ -352,13 +360,29 @@ function readLine(line) {
   const parts = commands.map((command2) => ({ command: command2, inner: linesIn(command2).map(readLine) }));
   return {
     commands: parts.flatMap(({ command: command2, inner }) => [command2, ...inner.flatMap((one) => one.commands)]),
-    written: [...written, ...parts.flatMap(({ inner }) => inner.flatMap((one) => one.written))]
+    written: [
+      ...written,
+      ...commands.flatMap(teed),
+      ...parts.flatMap(({ inner }) => inner.flatMap((one) => one.written))
+    ]
   };
+}
+function teed(command2) {
+  const [program, ...words] = withoutPrefixes(command2);
+  return program?.text === "tee" ? words : [];
 }
 function linesIn(command2) {
   const [program, ...words] = withoutPrefixes(command2);
   const lines = isText(command2) ? [] : words.filter(({ text: text2 }) => /\s/.test(text2));
-  return [...lines, .../\s/.test(program?.text ?? "") ? [program] : []].map(({ text: text2 }) => text2);
+  const own = /\s/.test(program?.text ?? "") ? [program] : [];
+  return [...[...lines, ...own].map(({ text: text2 }) => text2), ...linesSetBy(command2, program?.text === "alias")];
+}
+var RUN_AS_LINE = /^(GIT_\w+|EDITOR|PAGER|VISUAL)=/;
+function linesSetBy(command2, isAlias) {
+  return command2.flatMap(({ text: text2 }, at) => {
+    const isSet = isAlias || command2[at - 1]?.text === "-c" || RUN_AS_LINE.test(text2) && !isPlainSetting(text2);
+    return isSet && /^[\w.-]+=(.*\s.*)$/s.exec(text2)?.slice(1) || [];
+  });
 }
 var TAKES_TEXT = new Set("gh echo printf cat head tail ls wc tee cut tr grep egrep fgrep rg".split(" "));
 var TEXT_OF_GIT = /* @__PURE__ */ new Set(["commit", "tag", "notes", "log", "show", "grep", "merge", "stash"]);
@@ -393,10 +417,14 @@ function wordsAfter(words, from, [program, ...wanted]) {
   return next === wanted.length ? at : null;
 }
 function spelledSomehow(line, { commands, written }, wanted) {
-  const named = new Set(line.replace(/["'\\[\]]/g, "").split(/[^\w.-]+/));
+  const named = new Set(
+    [line, line.replace(/\\([nrtv]|x20|0?40)/g, " ")].flatMap(
+      (text2) => text2.replace(/["'\\[\]]/g, "").split(/[^\w.-]+/)
+    )
+  );
   const isUnclear = commands.some((command2) => isPutTogether(command2) || runsLine(command2, written));
   const found = wanted.find(
-    ({ words }) => isUnclear && words.every((word) => named.has(word)) || commands.some((command2) => isHidden(command2, words))
+    ({ words }) => isUnclear && words.every((word) => named.has(word)) || commands.some((command2) => isHidden(command2, words) || isUnfinished(command2, words, named))
   );
   return found === void 0 ? null : { name: found.name, args: [], program: -1 };
 }
@@ -410,16 +438,26 @@ function isHidden(command2, [, ...own]) {
   const isUnnamed = program?.isOpaque && /[$*?[{\\]/.test(programOf(program.text));
   return own.length > 0 && isUnnamed === true && own.every((word, at) => words[at]?.text === word);
 }
+var WITH_VALUE = /* @__PURE__ */ new Set([...GIT_WITH_VALUE, "-R", "--repo"]);
+function isUnfinished(command2, [program, ...own], named) {
+  const [first, ...words] = withoutPrefixes(command2);
+  if (!isProgram(first?.text ?? "", program)) return false;
+  const operands = words.filter(({ text: text2 }, at2) => !text2.startsWith("-") && !WITH_VALUE.has(words[at2 - 1]?.text ?? ""));
+  const at = operands.findIndex(({ text: text2 }, index) => text2 !== own[index]);
+  const unclear = operands[at];
+  if (at >= own.length || !unclear?.isOpaque) return false;
+  return /[*?[{\\]/.test(unclear.text) || [program, ...own].every((word) => named.has(word));
+}
 function secondFolder(commands) {
   const second = commands.filter((command2) => withoutPrefixes(command2)[0]?.text === "cd")[1];
   return second === void 0 ? null : inWords(second);
 }
 function changedFile(commands, written) {
-  const files = commands.flatMap((command2) => {
+  const folders = commands.flatMap((command2) => {
     const [program, ...words] = withoutPrefixes(command2);
-    return program?.text === "tee" || program?.text === "cd" ? words : [];
+    return program?.text === "cd" ? words : [];
   });
-  const own = [...written, ...files].find(
+  const own = [...written, ...folders].find(
     ({ text: text2, isOpaque }) => isOpaque || /(^|\/)\.git(\/|$)|(^|\/)(HEAD|packed-refs|refs\/.*)$/i.test(text2)
   );
   return own === void 0 ? null : `> ${own.text}`;

@@ -15,8 +15,16 @@ export async function writtenOut(checkout: Checkout, line: string): Promise<stri
     const [name = '', ...value] = entry.split('\n')
     return used.has(name.slice('alias.'.length).toLowerCase()) ? [value.join('\n')] : []
   })
-  const inLine = commands.flat().flatMap(({ text }) => SET_IN_LINE.exec(text)?.[1] ?? [])
+  const inLine = commands.flatMap((words) =>
+    words.flatMap(({ text }, at) => SET_IN_LINE.exec(text)?.[1] ?? configuredBy(text, words[at + 1]?.text, used)),
+  )
   return [line, ...[...configured, ...inLine].map(asCommand)].join('\n')
+}
+
+/** Takes the value from `git config alias.p push`, where the line uses the alias. */
+function configuredBy(word: string, value: string | undefined, used: ReadonlySet<string>): string[] {
+  const [, name = ''] = /^alias\.([^=]+)$/i.exec(word) ?? []
+  return value !== undefined && used.has(name.toLowerCase()) ? [value] : []
 }
 
 const asCommand = (alias: string): string => (alias.startsWith('!') ? alias.slice(1) : `git ${alias}`)

@@ -1,5 +1,5 @@
-import { isPlain, isPlainlyRun, runsLine } from './plain-command.ts'
-import { inWords, isProgram, started, subcommandOf, withoutPrefixes } from './shell-command.ts'
+import { isPlain, isPlainlyRun, isPlainSetting, runsLine } from './plain-command.ts'
+import { GIT_WITH_VALUE, inWords, isProgram, started, subcommandOf, withoutPrefixes } from './shell-command.ts'
 import { programOf, type ShellCommand, type ShellLine, type ShellWord, shellLine } from './shell-line.ts'
 
 /** Commands that a hook holds where nobody can tell what the policy names. */
@@ -49,15 +49,37 @@ function readLine(line: string): ShellLine {
   const parts = commands.map((command) => ({ command, inner: linesIn(command).map(readLine) }))
   return {
     commands: parts.flatMap(({ command, inner }) => [command, ...inner.flatMap((one) => one.commands)]),
-    written: [...written, ...parts.flatMap(({ inner }) => inner.flatMap((one) => one.written))],
+    written: [
+      ...written,
+      ...commands.flatMap(teed),
+      ...parts.flatMap(({ inner }) => inner.flatMap((one) => one.written)),
+    ],
   }
+}
+
+/** Files that a command writes as its words name them. */
+function teed(command: ShellCommand): ShellWord[] {
+  const [program, ...words] = withoutPrefixes(command)
+  return program?.text === 'tee' ? words : []
 }
 
 /** Words of a command that may be lines of shell: those with spaces, unless its program takes them for text. */
 function linesIn(command: ShellCommand): string[] {
   const [program, ...words] = withoutPrefixes(command)
   const lines = isText(command) ? [] : words.filter(({ text }) => /\s/.test(text))
-  return [...lines, ...(/\s/.test(program?.text ?? '') ? [program as ShellWord] : [])].map(({ text }) => text)
+  const own = /\s/.test(program?.text ?? '') ? [program as ShellWord] : []
+  return [...[...lines, ...own].map(({ text }) => text), ...linesSetBy(command, program?.text === 'alias')]
+}
+
+/** Variables with a line of shell that git and its like run. */
+const RUN_AS_LINE = /^(GIT_\w+|EDITOR|PAGER|VISUAL)=/
+
+/** Lists the lines of shell that a command sets: `GIT_PAGER='…'`, `git -c core.pager='…'`, `alias p='…'`. */
+function linesSetBy(command: ShellCommand, isAlias: boolean): string[] {
+  return command.flatMap(({ text }, at) => {
+    const isSet = isAlias || command[at - 1]?.text === '-c' || (RUN_AS_LINE.test(text) && !isPlainSetting(text))
+    return (isSet && /^[\w.-]+=(.*\s.*)$/s.exec(text)?.slice(1)) || []
+  })
 }
 
 const TAKES_TEXT = new Set('gh echo printf cat head tail ls wc tee cut tr grep egrep fgrep rg'.split(' '))
@@ -115,11 +137,17 @@ function wordsAfter(words: readonly string[], from: number, [program, ...wanted]
 
 /** Finds a held command that the shell or another program puts together from words of the line. */
 function spelledSomehow(line: string, { commands, written }: ShellLine, wanted: Wanted): Found | null {
-  const named = new Set(line.replace(/["'\\[\]]/g, '').split(/[^\w.-]+/))
+  // An escape such as that of `printf 'git push\n'` ends a word, or is dropped.
+  const named = new Set(
+    [line, line.replace(/\\([nrtv]|x20|0?40)/g, ' ')].flatMap((text) =>
+      text.replace(/["'\\[\]]/g, '').split(/[^\w.-]+/),
+    ),
+  )
   const isUnclear = commands.some((command) => isPutTogether(command) || runsLine(command, written))
   const found = wanted.find(
     ({ words }) =>
-      (isUnclear && words.every((word) => named.has(word))) || commands.some((command) => isHidden(command, words)),
+      (isUnclear && words.every((word) => named.has(word))) ||
+      commands.some((command) => isHidden(command, words) || isUnfinished(command, words, named)),
   )
   return found === undefined ? null : { name: found.name, args: [], program: -1 }
 }
@@ -139,6 +167,27 @@ function isHidden(command: ShellCommand, [, ...own]: readonly string[]): boolean
   return own.length > 0 && isUnnamed === true && own.every((word, at) => words[at]?.text === word)
 }
 
+/** Options of git and gh before a subcommand that have a value of their own. */
+const WITH_VALUE = new Set([...GIT_WITH_VALUE, '-R', '--repo'])
+
+/**
+ * Tells whether the program of a held command is given a word that the shell puts together where the held command's own word
+ * would stand, and the line names all of these words, or this one is a pattern: `a=push; git $a`, `git pus?`.
+ */
+function isUnfinished(
+  command: ShellCommand,
+  [program, ...own]: readonly string[],
+  named: ReadonlySet<string>,
+): boolean {
+  const [first, ...words] = withoutPrefixes(command)
+  if (!isProgram(first?.text ?? '', program)) return false
+  const operands = words.filter(({ text }, at) => !text.startsWith('-') && !WITH_VALUE.has(words[at - 1]?.text ?? ''))
+  const at = operands.findIndex(({ text }, index) => text !== own[index])
+  const unclear = operands[at]
+  if (at >= own.length || !unclear?.isOpaque) return false
+  return /[*?[{\\]/.test(unclear.text) || [program as string, ...own].every((word) => named.has(word))
+}
+
 /** Finds the second change of folder in a line: where it leads depends on whether the first one succeeded. */
 function secondFolder(commands: readonly ShellCommand[]): string | null {
   const second = commands.filter((command) => withoutPrefixes(command)[0]?.text === 'cd')[1]
@@ -147,11 +196,11 @@ function secondFolder(commands: readonly ShellCommand[]): string | null {
 
 /** Finds a file that a line writes and that may be the repository's own, such as `.git/HEAD`. */
 function changedFile(commands: readonly ShellCommand[], written: readonly ShellWord[]): string | null {
-  const files = commands.flatMap((command) => {
+  const folders = commands.flatMap((command) => {
     const [program, ...words] = withoutPrefixes(command)
-    return program?.text === 'tee' || program?.text === 'cd' ? words : []
+    return program?.text === 'cd' ? words : []
   })
-  const own = [...written, ...files].find(
+  const own = [...written, ...folders].find(
     ({ text, isOpaque }) => isOpaque || /(^|\/)\.git(\/|$)|(^|\/)(HEAD|packed-refs|refs\/.*)$/i.test(text),
   )
   return own === undefined ? null : `> ${own.text}`

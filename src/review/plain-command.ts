@@ -62,7 +62,8 @@ const SETTINGS = new Set(
 )
 const PLAIN_SSH = /^ssh( -[ilp] [\w./~@-]+| -[46vqA]+)*$/
 
-function isPlainSetting(setting: string): boolean {
+/** Tells whether a variable that is set, as `NAME=value`, leads git nowhere else. */
+export function isPlainSetting(setting: string): boolean {
   const [, name = '', value = ''] = /^(\w+)\+?=(.*)$/s.exec(setting) ?? []
   if (name === 'GIT_SSH_COMMAND') return PLAIN_SSH.test(value)
   // In zsh, `path` and `cdpath` are those of the environment.
@@ -139,8 +140,8 @@ const INTERPRETER = /^(python|node|perl|ruby|php|deno|bun|osascript)[\d.]*$/
 export function runsLine(command: ShellCommand, written: readonly ShellWord[]): boolean {
   const [program, ...words] = started(command)?.words ?? []
   if (program === undefined) return false
-  const isWritten = ({ text }: ShellWord) =>
-    written.some((file) => file.text.replace(/^\.\//, '') === text.replace(/^\.\//, ''))
+  // The line may change the folder in between.
+  const isWritten = ({ text }: ShellWord) => written.some((file) => programOf(file.text) === programOf(text))
   if (isWritten(program)) return true
   const name = programOf(program.text)
   if (!isShell(name) && !INTERPRETER.test(name) && name !== 'source' && name !== '.') return false

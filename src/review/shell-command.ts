@@ -6,7 +6,15 @@ const RUNNERS = new Set('builtin command env eval exec nice nohup stdbuf sudo ti
 const SHELLS = new Set('ash bash dash ksh sh zsh'.split(' '))
 
 /** Options of git before its subcommand that have a value of their own. */
-const GIT_WITH_VALUE = new Set(['-C', '-c', '--namespace', '--config-env', '--exec-path', '--git-dir', '--work-tree'])
+export const GIT_WITH_VALUE = new Set([
+  '-C',
+  '-c',
+  '--namespace',
+  '--config-env',
+  '--exec-path',
+  '--git-dir',
+  '--work-tree',
+])
 
 export const isProgram = (word: string, name: string | undefined): boolean =>
   name !== undefined && programOf(word) === name

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { openCheckout } from '../../src/review/checkout.ts'
+import { writtenOut } from '../../src/review/git-aliases.ts'
+import { createRepository } from './repository.ts'
+
+it('writes out aliases that the repository has, and those that a line sets and uses', async (t) => {
+  const { root, git, commitFiles } = createRepository(t)
+  commitFiles({ 'pay.ts': 'send(1)\n' })
+  git('config', 'alias.p', 'push')
+  const checkout = await openCheckout(root)
+  for (const [line, ...more] of [
+    ['git p', 'git push'],
+    ['git -c alias.q=push q', 'git push'],
+    ["git config alias.r 'push origin main' && git R", 'git push origin main'],
+    ["git config --global alias.r '!cd x && git push'; git r", 'cd x && git push'],
+    ['git config alias.r push'],
+    ['git config --get alias.r; git r'],
+    ['git status'],
+  ] as const)
+    assert.equal(await writtenOut(checkout, line), [line, ...more].join('\n'))
+})
