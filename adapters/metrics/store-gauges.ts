@@ -20,6 +20,8 @@ const KEPT_MS = 1_000
  * after 40 s, and a few keys at each scrape.
  */
 const MONEY_RESTS = 50
+/** Longest time for which they are kept, in milliseconds: a store that hung for a minute must not hide money for an hour. */
+const MONEY_KEPT_MS = 60_000
 
 const STATES = ['used', 'idle', 'waiting'] as const
 const ESCROWS = ['locked', 'released', 'settled', 'expired', 'refunded'] as const
@@ -32,7 +34,7 @@ type Figures = Awaited<ReturnType<typeof readFigures>>
  * never take more than its connections.
  */
 export function storeGauges(meters: Meters, gateway: Gateway): void {
-  const readMoney = restingRun(() => moneyOf(gateway), MONEY_RESTS)
+  const readMoney = restingRun(() => moneyOf(gateway), { times: MONEY_RESTS, atMostMs: MONEY_KEPT_MS })
   const readings = sharedRun(() => readFigures(gateway, readMoney).catch(() => null))
   let reading: Promise<Figures | null> | null = null
   function figures(): Promise<Figures | null> {

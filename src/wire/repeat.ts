@@ -13,15 +13,20 @@ export function sharedRun<T>(work: () => Promise<T>): () => Promise<T> {
  * Shares what a run read for a multiple of the time that it took, so that readings take no more than one part in `times` of the
  * time, however often they are asked for. Calls while it is read share the run; a failed one is not kept.
  *
+ * @param atMostMs longest time that it is shared, for a run that waited rather than worked
  * @param now monotonic time in milliseconds
  */
-export function restingRun<T>(read: () => Promise<T>, times: number, now = () => performance.now()): () => Promise<T> {
+export function restingRun<T>(
+  read: () => Promise<T>,
+  { times, atMostMs }: { times: number; atMostMs: number },
+  now = () => performance.now(),
+): () => Promise<T> {
   let kept: { value: T; until: number } | undefined
   const run = sharedRun(async () => {
     const began = now()
     const value = await read()
     const ended = now()
-    kept = { value, until: ended + (ended - began) * times }
+    kept = { value, until: ended + Math.min((ended - began) * times, atMostMs) }
     return value
   })
   return async () => (kept !== undefined && now() < kept.until ? kept.value : run())

@@ -23,7 +23,7 @@ describe('repeated work', () => {
         if (takes === 0) throw new Error('broken')
         return ++runs
       },
-      50,
+      { times: 50, atMostMs: 1_000 },
       () => now,
     )
     assert.deepEqual(await Promise.all([resting(), resting()]), [1, 1])
@@ -35,8 +35,14 @@ describe('repeated work', () => {
     now = 561
     takes = 0
     await assert.rejects(resting(), /broken/)
-    takes = 1
+    takes = 60_000
     assert.equal(await resting(), 3)
+    // A run that hung.
+    takes = 1
+    now += 999
+    assert.equal(await resting(), 3)
+    now += 1
+    assert.equal(await resting(), 4)
   })
 
   it('never runs twice at once, and stops after the run in flight', async () => {
