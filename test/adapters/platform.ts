@@ -11,6 +11,7 @@ import { createLog } from '../../src/config/log.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { createPasses } from '../../src/identity/passes.ts'
 import { withOwnNames } from '../doubles/own-names.ts'
+import { until } from '../doubles/until.ts'
 import { putEmptyStore } from '../store/empty-store.ts'
 
 /** A platform in this process, on a free port and a fresh store, with a gateway over HTTP behind it. */
@@ -92,7 +93,8 @@ export async function startPlatform(
     async pause() {
       await platform.stop()
       return async () => {
-        platform = await serving()
+        // Meanwhile the system may have lent the port to a connection of another test.
+        platform = await until(() => serving().catch(nullIfPortIsTaken), { what: 'the port of the platform' })
       }
     },
     async close() {
@@ -132,4 +134,9 @@ export async function errorOf(
 ): Promise<{ code: string; message: string; type: string; param: string | null }> {
   const { error } = (await reply.json()) as { error: Awaited<ReturnType<typeof errorOf>> }
   return error
+}
+
+function nullIfPortIsTaken(error: unknown): null {
+  if (error instanceof Error && error.message.includes('is in use')) return null
+  throw error
 }
