@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { NewTask } from '../../src/tasks/tasks.ts'
 import { ask } from '../adapters/platform.ts'
+import { until } from '../doubles/until.ts'
 import { axeFaults, type ConsoleUnderTest, drawn, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { seedCalls } from './seed.ts'
 
@@ -179,8 +180,11 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
       const name = (await row.textContent()) ?? ''
       await row.press('Enter')
       await page.getByRole('heading', { name, level: 1 }).waitFor()
-      assert.equal(await page.title(), `${name} · Gazeway`)
-      assert.equal(await list.locator('[aria-current]').textContent(), name)
+      await until(async () => (await page.title()) === `${name} · Gazeway`, { what: `the title of ${name}` })
+      await list
+        .locator('[aria-current]')
+        .and(list.getByText(name, { exact: true }))
+        .waitFor()
       const [left, right] = await Promise.all([list.boundingBox(), page.getByRole('heading', { name }).boundingBox()])
       assert.ok(
         left && right && left.x + left.width < right.x && right.y < 100,
