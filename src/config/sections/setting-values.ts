@@ -23,7 +23,7 @@ export const modelGlob = z
   .regex(/^[^\s\p{Cc}\p{Surrogate}]{1,200}$/u)
   .meta({ accepted: 'a model id, or a glob such as gpt-*' })
 
-/** Headers of one request or connection, which whoever sends a request sets (RFC 9110, sections 7.2, 7.6.1, 8.6 and 10.1.1). */
+/** Headers of one request or connection, set where it is sent (RFC 9110, sections 7.2, 7.6.1, 8.6 and 10.1.1). */
 const OF_A_REQUEST: ReadonlySet<string> = new Set([
   'host',
   'content-length',
