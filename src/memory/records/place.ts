@@ -11,3 +11,13 @@ export const isAt = ({ space, namespace, key, project }: Place): RawBuilder<bool
 /** Names a place in a message. */
 export const describePlace = ({ namespace, key, project }: Omit<Place, 'space'>): string =>
   `${JSON.stringify(key)} in ${JSON.stringify(namespace)}${project === null ? '' : ` of the project ${JSON.stringify(project)}`}`
+
+/** Address of one memory. Without a project, it is one of no project. */
+export interface MemoryAddress {
+  key: string
+  namespace: string
+  project?: string | null | undefined
+}
+
+/** A query for memories of one project, of several, or of no project (null or none). */
+export type InProjects<Query> = Omit<Query, 'project'> & { project?: string | readonly string[] | null | undefined }

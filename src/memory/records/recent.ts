@@ -8,6 +8,7 @@ import { widthOf } from '../../store/width.ts'
 import { isLive } from './memory-expiry.ts'
 import { MEMORY_COLUMNS, type Memory, type MemoryList, toMemory } from './memory-record.ts'
 import { totals } from './memory-totals.ts'
+import type { InProjects } from './place.ts'
 import { type Caller, isTrustedBy } from './trusted-writers.ts'
 
 const Place = z.tuple([z.string(), z.int()])
@@ -123,4 +124,25 @@ async function countOfProject(
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
     select 1 from memories where ${sql.join(conditions, sql` and `)} limit ${MAX_COUNTED}) as counted`.execute(db)
   return rows[0]?.count ?? 0
+}
+
+/** Query for the newest memories. */
+export type NewestQuery = InProjects<{ projects?: 'all' | undefined; limit: number }>
+
+/** Lists the newest memories of some projects and of none, or of all projects. */
+export async function newestMemories(
+  store: Store,
+  space: number,
+  { project = null, projects, limit, trustedBy }: NewestQuery & { trustedBy: Caller },
+  at: string,
+): Promise<Memory[]> {
+  const list = async (of: { project?: string | null }) =>
+    (await recentMemories(store, space, { ...of, trustedBy, limit, counted: false }, at)).items
+  if (projects === 'all') return list({})
+  // A list of each project from its index, so that memories of other projects are never scanned.
+  const found = await Promise.all([null, ...[project ?? []].flat()].map((one) => list({ project: one })))
+  return found
+    .flat()
+    .sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+    .slice(0, limit)
 }
