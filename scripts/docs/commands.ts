@@ -14,6 +14,11 @@ const TESTED: readonly Tested[] = [
   { page: 'docs/guides/', test: 'test/docs/guides.test.ts' },
   { page: 'docs/reference/assistants.md', test: 'test/docs/readme.test.ts' },
   { page: 'docs/reference/clients.md', headings: ['Claude Code', 'Gemini CLI'], test: 'test/docs/clients.test.ts' },
+  {
+    page: 'docs/reference/clients.md',
+    headings: ['Azure OpenAI', 'Amazon Bedrock', 'Vertex AI'],
+    test: 'test/docs/clients-of-clouds.test.ts',
+  },
   { page: 'docs/reference/coding-sessions.md', test: 'test/e2e/session.test.ts' },
   { page: 'docs/reference/connect.md', test: 'test/e2e/connect.test.ts' },
   { page: 'docs/reference/http.md', test: 'test/docs/http.test.ts' },

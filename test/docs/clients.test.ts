@@ -7,7 +7,7 @@ import { askClaude } from '../e2e/claude.ts'
 import { type GatewayProcess, startGatewayProcess } from '../e2e/gateway-process.ts'
 import { askGemini } from '../e2e/gemini.ts'
 import { newPlace } from '../e2e/server.ts'
-import { blocksOf, sectionOf, tableUnder } from './markdown.ts'
+import { blocksOf, sectionOf, tableUnder, variablesOf } from './markdown.ts'
 
 const run = promisify(execFile)
 const page = readFileSync('docs/reference/clients.md', 'utf8')
@@ -24,17 +24,18 @@ describe('what docs/reference/clients.md has to paste', () => {
 
   it('runs Claude Code', async () => {
     const said = shown('Claude Code', 'shell').replaceAll('"$GAZEWAY_KEY"', gateway.key)
-    const variables = Object.fromEntries([...said.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]))
-    const { is_error, result } = await askClaude(variables, newPlace(), 'Say hello.', ['--allowedTools', 'Read'])
+    const { is_error, result } = await askClaude(variablesOf(said), newPlace(), 'Say hello.', [
+      '--allowedTools',
+      'Read',
+    ])
     assert.equal(is_error, false)
     assert.match(result, /\[sandbox\]/)
   })
 
   it('runs Gemini CLI', async () => {
     const said = shown('Gemini CLI', 'shell').replaceAll('"$GAZEWAY_KEY"', gateway.key)
-    const variables = Object.fromEntries([...said.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]))
     const model = /gemini -m (\S+)/.exec(said)?.[1] ?? ''
-    const { response } = await askGemini(variables, shown('Gemini CLI', 'json'), model, 'Say hello.')
+    const { response } = await askGemini(variablesOf(said), shown('Gemini CLI', 'json'), model, 'Say hello.')
     assert.match(response, /\[sandbox\]/)
   })
 
@@ -57,7 +58,8 @@ describe('what docs/reference/clients.md has to paste', () => {
   it('is said to be checked by a test where one does', () => {
     const rows = tableUnder(`## Checked\n${page.split('\n## ')[0]}`, 'Checked')
     const tested = rows.filter(([, , how]) => how === 'by a test').map(([client]) => client)
-    const run = ['Claude Code', 'Gemini CLI', ...programs.map(([client]) => client.replace(/^The /, ''))]
+    const clouds = ['Azure OpenAI', 'Amazon Bedrock', 'Vertex AI']
+    const run = ['Claude Code', 'Gemini CLI', ...clouds, ...programs.map(([client]) => client.replace(/^The /, ''))]
     assert.deepEqual(tested.toSorted(), run.toSorted())
     assert.deepEqual(
       rows.filter(([, , how]) => how?.startsWith('by hand')),

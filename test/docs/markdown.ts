@@ -31,3 +31,8 @@ export function tableUnder(page: string, heading: string): string[][] {
 export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word)
 }
+
+/** Variables that a block of shell commands sets. */
+export function variablesOf(shell: string): Record<string, string> {
+  return Object.fromEntries([...shell.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]))
+}

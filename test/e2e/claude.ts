@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { blocksOf } from '../docs/markdown.ts'
+import { blocksOf, variablesOf } from '../docs/markdown.ts'
 import { chunks } from '../doubles/upstream.ts'
 import type { GatewayProcess } from './gateway-process.ts'
 import type { Place } from './server.ts'
@@ -28,7 +28,7 @@ export function fromReadme({ url, key }: GatewayProcess): Record<string, string>
   const [block] = blocksOf(readFileSync('README.md', 'utf8')).filter(({ text }) => text.includes('ANTHROPIC_BASE_URL'))
   const said =
     block?.text.replaceAll('http://127.0.0.1:8811', url).replaceAll('"$(cat gazeway-data/admin.key)"', key) ?? ''
-  return Object.fromEntries([...said.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]))
+  return variablesOf(said)
 }
 
 /**

@@ -4,6 +4,8 @@ import { type CloudAsked, type CloudReply, startCloudServer } from './cloud-serv
 
 export const KEYS = { id: 'AKIDEXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
 export const MODEL = 'global.anthropic.claude-opus-5-5'
+/** A small one, whose id has its date and version. */
+const SMALL_MODEL = 'global.anthropic.claude-haiku-4-5-20251001-v1:0'
 export const BEARER = 'bedrock-api-key-of-the-tests'
 const REGION = 'us-east-1'
 const TOLERATED_MS = 5 * 60_000
@@ -122,7 +124,7 @@ export async function startBedrock() {
       /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/.exec(asked.url.pathname) ?? []
     const json = JSON.parse(asked.body.toString() || '{}')
     if (method === undefined) return refused(404, 'UnknownOperationException', 'Unknown operation')
-    if (decodeURIComponent(model) !== MODEL)
+    if (![MODEL, SMALL_MODEL].includes(decodeURIComponent(model)))
       return refused(400, 'ValidationException', 'The provided model identifier is invalid.')
     for (const field of ['model', 'stream'])
       if (field in json) return refused(400, 'ValidationException', `${field}: Extra inputs are not permitted`)

@@ -1,6 +1,6 @@
 import { createVerify } from 'node:crypto'
-import { completion } from '../upstream.ts'
-import { type CloudAsked, type CloudReply, startCloudServer } from './cloud-server.ts'
+import { chunks, completion } from '../upstream.ts'
+import { type CloudAsked, type CloudReply, eventsOf, startCloudServer } from './cloud-server.ts'
 
 export const EMAIL = 'gateway@tests.iam.gserviceaccount.com'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
@@ -99,7 +99,8 @@ export async function startVertex({ publicKey }: { publicKey: string }) {
     if (model !== undefined) return claude(decodeURIComponent(model), method, json)
     if (below !== '/endpoints/openapi/chat/completions') return google(404, 'NOT_FOUND', 'Not found.')
     if (!String(json.model).startsWith('google/')) return google(400, 'INVALID_ARGUMENT', 'Malformed publisher model')
-    return { status: 200, body: completion('Hello.') }
+    if (json.stream !== true) return { status: 200, body: completion('Hello.') }
+    return { status: 200, body: eventsOf(chunks(['Hello.'])), headers: { 'content-type': 'text/event-stream' } }
   })
   state.url = server.url
   return { ...server, state }
