@@ -62,22 +62,21 @@ export function createMakeCall(deps: CallDeps): MakeCall {
       errorEvent(endpoint, error, requestId, number),
     )
     const { sessionGate } = deps.billing
-    const running = { callerId, sessionId, stop }
-    sessionGate.add(running)
+    const over = sessionGate.add({ callerId, sessionId, stop })
     try {
       return makeFor(asked, plan, client, context).then(
         (result) => {
-          sessionGate.remove(running)
+          over()
           if (result.failure === null) sessionGate.answered(request.json)
           return result
         },
         (error: unknown) => {
-          sessionGate.remove(running)
+          over()
           throw error
         },
       )
     } catch (error) {
-      sessionGate.remove(running)
+      over()
       throw error
     }
   }

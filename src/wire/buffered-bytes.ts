@@ -41,7 +41,8 @@ export interface BufferedBytes {
  * @param limit bytes, read at each request
  */
 export function createBufferedBytes(limit: () => number): BufferedBytes {
-  const ofRequests = new Map<object, { callerId: string | null; bytes: number }>()
+  // No Map: see `createInFlight`.
+  const ofRequests = new WeakMap<object, { callerId: string | null; bytes: number }>()
   const ofCallers = new Map<string | null, number>()
   let held = 0
   function requireRoom({ request, callerId }: BodyOwner, bytes: number): void {

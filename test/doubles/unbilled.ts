@@ -6,7 +6,7 @@ import { UNCOUNTED_CALL } from '../../src/inference/rates/call-rates.ts'
 export const UNBILLED: CallDeps['billing'] = {
   identity: () => null,
   rates: { begin: () => UNCOUNTED_CALL, close: async () => {} },
-  sessionGate: { begin: () => null, answered() {}, add() {}, remove() {} },
+  sessionGate: { begin: () => null, answered() {}, add: () => () => {} },
   reservations: {
     reserve: ({ spender }) => ({
       left: () => Infinity,

@@ -1,4 +1,5 @@
 import { GazewayError } from '../../errors.ts'
+import { createInFlight } from '../../wire/in-flight.ts'
 import { hasWords, textOf } from '../observe/generated-text.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
 import type { Receiver } from './receiver.ts'
@@ -19,13 +20,12 @@ export interface LateReads {
 /** Creates the late reads of this process. */
 export function createLateReads(): LateReads {
   let reads = 0
-  const followed = new Set<Promise<unknown>>()
+  const followed = createInFlight<Promise<unknown>>()
   return {
     follow(call) {
-      const ending = call.finally(() => followed.delete(ending))
-      followed.add(ending)
+      void call.finally(followed.add(call))
     },
-    ended: () => Promise.allSettled(followed),
+    ended: () => Promise.allSettled(followed.all()),
     begin() {
       if (reads >= MOST_READS) return null
       reads += 1

@@ -1,5 +1,6 @@
 import type { StoppedSessions } from '../../coding-sessions/stopped-sessions.ts'
 import { GazewayError } from '../../errors.ts'
+import { createInFlight } from '../../wire/in-flight.ts'
 import type { StoppableReceiver } from './stoppable-receiver.ts'
 
 /** A running call of a session. */
@@ -10,10 +11,8 @@ export interface RunningCall extends Pick<StoppableReceiver, 'stop'> {
 
 /** The running calls of sessions in this process, which end when their session is stopped. */
 export interface RunningSessions {
-  /** Adds a call of a session. */
-  add(call: RunningCall): void
-  /** Removes a call that is over. */
-  remove(call: RunningCall): void
+  /** Adds a call of a session. @returns removes it, once it is over */
+  add(call: RunningCall): () => void
 }
 
 /**
@@ -21,15 +20,12 @@ export interface RunningSessions {
  * nothing is computed for a call that is not stopped.
  */
 export function createRunningSessions({ listen }: Pick<StoppedSessions, 'listen'>): RunningSessions {
-  const running = new Set<RunningCall>()
+  const running = createInFlight<RunningCall>()
   listen(({ callerId, sessionId }) => {
-    for (const call of [...running])
+    for (const call of running.all())
       if (call.sessionId === sessionId && call.callerId === callerId) call.stop(sessionStopped(sessionId))
   })
-  return {
-    add: (call) => void running.add(call),
-    remove: (call) => void running.delete(call),
-  }
+  return { add: running.add }
 }
 
 /** Error for the calls of a session that an admin has stopped. */
