@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { GazewayError } from '../../src/errors.ts'
 import { type JsonOutline, outlineOf } from '../../src/text/json-members.ts'
 import { BYTES_EACH, structureBytes } from '../../src/text/json-structure.ts'
+import { gatherBytes } from '../../src/wire/gathered-bytes.ts'
 import { joinInTurns, LARGE_JSON, outlineInTurns, parseInTurns } from '../../src/wire/large-json.ts'
 import { decoded, decodeLarge } from '../../src/wire/large-text.ts'
 import { type BodyLimit, tooLarge } from './body-limit.ts'
@@ -150,7 +151,7 @@ function receive(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (announced > limit.bytes) throw tooLarge(limit)
     if (announced > LARGEST_UNCOUNTED) buffered?.requireRoom(owner, announced)
-    const chunks: Buffer[] = []
+    const gathered = gatherBytes()
     let size = 0
     function count(bytes: number): void {
       const before = size
@@ -160,21 +161,21 @@ function receive(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
     }
     function refuse(error: unknown): void {
       buffered?.release(incoming)
-      chunks.length = 0
+      gathered.take()
       incoming.removeAllListeners('data').resume()
       reject(error)
     }
     incoming.on('data', (chunk: Buffer) => {
       try {
         count(chunk.length)
-        chunks.push(chunk)
+        gathered.push(chunk)
       } catch (error) {
         refuse(error)
       }
     })
     incoming.on('end', () => {
       // The request lives as long as its call, and holds this listener.
-      const received = chunks.splice(0)
+      const received = gathered.take()
       if (size > LARGE_JSON) return resolve(joinInTurns(received, size))
       const bytes = received.length === 1 && received[0] ? received[0] : Buffer.concat(received)
       if (size <= LARGEST_KEPT) (incoming as Read)[BODY] = bytes

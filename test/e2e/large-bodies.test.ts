@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
@@ -68,5 +70,25 @@ describe('64 bodies of 30 MB at once', { skip: process.platform !== 'linux' && '
     )
     const peak = peakOf(gateway.pid)
     assert.ok(peak < 1024 ** 3, `${Math.round(peak / 1024 ** 2)} MiB`)
+  })
+})
+
+describe('a body that comes byte by byte', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
+  it('takes no memory for each of its chunks', async (t) => {
+    const gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', 'sandbox'] })
+    t.after(() => gateway.stop())
+    const before = peakOf(gateway.pid)
+    const client = connect(Number(new URL(gateway.url).port), '127.0.0.1')
+    const reply = text(client)
+    const headers = [`authorization: Bearer ${gateway.key}`, 'content-type: application/json', 'host: 127.0.0.1']
+    const chunked = [...headers, 'transfer-encoding: chunked', 'connection: close']
+    client.write(`POST /v1/chat/completions HTTP/1.1\r\n${chunked.join('\r\n')}\r\n\r\n`)
+    const spaces = Buffer.from('1\r\n \r\n'.repeat(100_000))
+    for (let sent = 0; sent < 3_000_000; sent += 100_000) if (!client.write(spaces)) await once(client, 'drain')
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] })
+    client.write(`${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)
+    assert.match(await reply, /^HTTP\/1\.1 200/)
+    const taken = peakOf(gateway.pid) - before
+    assert.ok(taken < 256 * 1024 ** 2, `${Math.round(taken / 1024 ** 2)} MiB`)
   })
 })

@@ -1,6 +1,7 @@
 import { readUsage } from '../../providers/token-usage.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
+import { gatherBytes } from '../../wire/gathered-bytes.ts'
 import type { Bill } from '../admit/bill.ts'
 import { billedFields } from '../admit/billed-fields.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
@@ -244,17 +245,17 @@ async function visibleIn(
 
 /** Collects a reply that began as a stream. */
 function gathered({ consume, exchange }: StreamReply, provider: Provider): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
+  const received = gatherBytes()
   let size = 0
   return new Promise((resolve, reject) => {
     consume({
       onData(chunk) {
         size += chunk.length
-        if (size <= WHOLE_LIMIT_BYTES) return void chunks.push(chunk)
+        if (size <= WHOLE_LIMIT_BYTES) return received.push(chunk)
         reject(tooLarge(provider))
         exchange.abort()
       },
-      onEnd: () => resolve(Buffer.concat(chunks)),
+      onEnd: () => resolve(Buffer.concat(received.take())),
       onError: (error) => reject(error === CLIENT_GONE ? error : streamFailure(error, provider)),
     })
   })

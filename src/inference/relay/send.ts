@@ -1,6 +1,7 @@
 import { TOO_LARGE } from '../../calls/call-errors.ts'
 import type { GazewayError } from '../../errors.ts'
 import { type BodyListener, type Decompressing, decompressing } from '../../wire/decompress.ts'
+import { gatherBytes } from '../../wire/gathered-bytes.ts'
 import type { Report } from '../upstreams/circuits.ts'
 import { badReply, type Ending, streamFailure } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
@@ -137,7 +138,7 @@ interface UnreadBody {
 }
 
 function unreadBody(): UnreadBody {
-  const chunks: Buffer[] = []
+  const gathered = gatherBytes()
   let size = 0
   let reader: BodyListener | undefined
   let ended = false
@@ -147,7 +148,7 @@ function unreadBody(): UnreadBody {
       if (reader) reader.onData(chunk)
       else {
         size += chunk.length
-        if (size <= WHOLE_LIMIT_BYTES) chunks.push(chunk)
+        if (size <= WHOLE_LIMIT_BYTES) gathered.push(chunk)
       }
       return reader !== undefined
     },
@@ -162,9 +163,10 @@ function unreadBody(): UnreadBody {
       return reader !== undefined
     },
     size: () => size,
-    bytes: () => Buffer.concat(chunks),
+    bytes: () => Buffer.concat(gathered.take()),
     consume(to) {
-      for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) to.onData(chunk)
+      for (let parts = gathered.take(); parts.length > 0; parts = gathered.take())
+        for (const part of parts) to.onData(part)
       reader = to
       if (failed) to.onError(failed)
       else if (ended) to.onEnd()
