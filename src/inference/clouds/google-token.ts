@@ -91,7 +91,9 @@ async function ofAccount({ file, fields }: Account, { proxy }: GoogleAsk): Promi
     url,
     init: { method: 'POST', body: new URLSearchParams(form) },
     on: { proxy },
-    remedy: `Check the account in ${file}, and whether its key was deleted.`,
+    remedy: isService
+      ? `Check the account in ${file}, and whether its key was deleted.`
+      : `The sign-in in ${file} may have ended: run gcloud auth application-default login again.`,
   })
   return tokenIn(reply, isService ? `service account ${email}, by ${file}` : `account in ${file}`)
 }

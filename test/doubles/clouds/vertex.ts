@@ -49,6 +49,7 @@ export async function startVertex({ publicKey }: { publicKey: string }) {
       headers,
       body: { error: 'invalid_grant', error_description: description },
     })
+    if (form.get('grant_type') === 'refresh_token') return refused('Token has been expired or revoked.')
     const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
     const isSigned = createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(publicKey, signature, 'base64url')
     if (form.get('grant_type') !== GRANT || !isSigned) return refused('Invalid JWT Signature.')

@@ -10,11 +10,13 @@ import { EMAIL, startVertex } from '../../doubles/clouds/vertex.ts'
 
 describe('an upstream at Vertex AI', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-'))
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
+  const pair = () =>
+    generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+  const { publicKey, privateKey } = pair()
   let vertex: Awaited<ReturnType<typeof startVertex>>
   let running: RunningPlatform
   let key: string
@@ -36,6 +38,17 @@ describe('an upstream at Vertex AI', () => {
       cloud: { project: 'team', region: 'us-east5', credentials_file: file },
       ...over,
     })
+    const user = {
+      type: 'authorized_user',
+      client_id: 'id',
+      client_secret: 'a-secret',
+      refresh_token: 'a-refresh-token',
+    }
+    const withAccount = (name: string, fields: object) => {
+      const credentials_file = join(folder, name)
+      writeFileSync(credentials_file, JSON.stringify(fields))
+      return at({ protocol: 'anthropic', cloud: { project: 'team', region: 'us-east5', credentials_file } })
+    }
     running = await startPlatform('sandbox', {
       document: {
         upstreams: {
@@ -43,6 +56,9 @@ describe('an upstream at Vertex AI', () => {
           claude: at({ protocol: 'anthropic' }),
           // An upstream of its own has no token yet.
           late: at({ protocol: 'anthropic' }),
+          given: { ...at({ protocol: 'anthropic' }), api_keys: ['ya29.a-token-that-has-ended'] },
+          deleted: withAccount('deleted.json', { ...account, private_key: pair().privateKey }),
+          signed: withAccount('signed.json', { ...user, token_uri: `${vertex.url}/token` }),
         },
       },
     })
@@ -116,6 +132,28 @@ describe('an upstream at Vertex AI', () => {
     assert.equal(status, 404, text)
     assert.match(text, /was not found.*upstreams\.claude\.cloud\.region: us-east5 may lack the model/)
   })
+
+  for (const [what, upstream, status, expected] of [
+    ['an access token that has ended', 'given', 401, /The access token has ended: use the file of a service account/],
+    [
+      'a key that its account no longer has',
+      'deleted',
+      503,
+      /Invalid JWT Signature\. Check the account in .*deleted\.json/,
+    ],
+    [
+      'a sign-in that has ended',
+      'signed',
+      503,
+      /expired or revoked\. .*run gcloud auth application-default login again/,
+    ],
+  ] as const)
+    it(`says what to do about ${what}, and shows no secret`, async () => {
+      const reply = await ask('/messages', { model: `${upstream}/claude-opus-5-5` })
+      assert.equal(reply.status, status, reply.text)
+      assert.match(reply.text, expected)
+      assert.doesNotMatch(reply.text, /ya29|PRIVATE KEY|eyJ|a-secret|a-refresh-token/)
+    })
 
   it('says how far the clock of this machine is off', async () => {
     vertex.state.secondsAhead = 600
