@@ -135,6 +135,12 @@ describe('what a release is made by', () => {
     }
   })
 
+  it('runs each action by the digest of a release, which nobody can move to other code', () => {
+    for (const name of readdirSync('.github/workflows'))
+      for (const [, action] of readFileSync(join('.github/workflows', name), 'utf8').matchAll(/\buses: (.*)$/gm))
+        assert.match(action ?? '', /^(\.\/\.github\/|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$)/, name)
+  })
+
   it('publishes nothing from a fork', () => {
     const text = readFileSync('.github/workflows/release.yml', 'utf8')
     const jobs = text
