@@ -6,13 +6,24 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { register } from 'tsx/esm/api'
+import { build } from 'esbuild'
+import { bundleTests } from '../../scripts/bundle-tests.ts'
 import type { Preset } from '../../src/providers/preset.ts'
 import type { startInstance } from '../config/instance.ts'
 
 const TREE = ['adapters', 'bench', 'docs', 'plugin', 'scripts', 'src', 'test', 'tools', 'package.json', 'tsconfig.json']
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE', 'Dockerfile', 'deploy']
 const MANIFESTS = ['mcp.example.json', 'server.json']
+/** What is run of these sources, bundled once: tsx would take seconds to load each. */
+const PROGRAMS = [
+  'adapters/command/cli',
+  'scripts/docs',
+  'src/config/check-config',
+  'src/config/config',
+  'src/inference/upstreams/missing-key',
+  'src/inference/upstreams/provider',
+  'test/config/instance',
+]
 
 const example: Preset = {
   name: 'example',
@@ -32,13 +43,12 @@ describe('a new preset', () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gazeway-preset-')))
   const at = (path: string) => join(folder, path)
   const read = (path: string) => readFileSync(at(path), 'utf8')
-  const load = (path: string) => import(pathToFileURL(at(path)).href)
-  const run = (...args: string[]) =>
-    promisify(execFile)(process.execPath, ['--import', import.meta.resolve('tsx'), ...args], { cwd: folder })
+  const programOf = (name: string) => at(`bundled/${name}.js`)
+  const load = (name: string) => import(pathToFileURL(programOf(name)).href)
+  const run = (name: string, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [programOf(name), ...args], { cwd: folder })
 
-  before(() => {
-    // The tests themselves may be bundled.
-    register()
+  before(async () => {
     for (const name of [...TREE, ...PAGES, ...MANIFESTS]) cpSync(name, at(name), { recursive: true })
     symlinkSync(resolve('node_modules'), at('node_modules'))
     const record = `import type { Preset } from './preset.ts'\nexport const example: Preset = ${JSON.stringify(example)}\n`
@@ -46,11 +56,13 @@ describe('a new preset', () => {
     const index = read('src/providers/providers.ts').replace(/= \[\s*xai,/, '= [xai, example,')
     assert.match(index, /\[xai, example,/)
     writeFileSync(at('src/providers/providers.ts'), `import { example } from './example.ts'\n${index}`)
+    const entryPoints = Object.fromEntries(PROGRAMS.map((name) => [name, `${name}.ts`]))
+    await build({ ...bundleTests([]), absWorkingDir: folder, entryPoints, outdir: 'bundled' })
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
   it('is taken by the configuration, with the key from its own variable', async () => {
-    const { loadConfig } = await load('src/config/config.ts')
+    const { loadConfig } = await load('src/config/config')
     const env = { GAZEWAY_UPSTREAM: 'example', EXAMPLE_MODELS_KEY: 'key-of-example' }
     const { config } = await loadConfig({ env, flags: {}, cwd: folder })
     assert.equal(config.upstream.provider, 'example')
@@ -59,9 +71,9 @@ describe('a new preset', () => {
   })
 
   it('is where calls go, with its own ids of models', async () => {
-    const { createProvider } = await load('src/inference/upstreams/provider.ts')
-    const { checkConfig } = await load('src/config/check-config.ts')
-    const { missingKey } = await load('src/inference/upstreams/missing-key.ts')
+    const { createProvider } = await load('src/inference/upstreams/provider')
+    const { checkConfig } = await load('src/config/check-config')
+    const { missingKey } = await load('src/inference/upstreams/missing-key')
     const { upstream } = checkConfig({ upstream: { provider: 'example' } }).data
     const { name, baseUrl, resolve } = createProvider(upstream)
     assert.deepEqual([name, baseUrl], ['example', 'https://api.example.com/v1'])
@@ -70,28 +82,28 @@ describe('a new preset', () => {
   })
 
   it('is named by --help', async () => {
-    const { stdout } = await run('adapters/command/cli.ts', '--help')
+    const { stdout } = await run('adapters/command/cli', '--help')
     assert.match(stdout.replace(/\s+/g, ' '), /model provider: xai, example, /)
   })
 
   it('makes the check of the generated files fail, and is in each of them after npm run docs', async () => {
     const files = ['docs/reference/upstream.md', 'docs/reference/configuration.md', 'mcp.example.json', 'server.json']
-    await assert.rejects(run('scripts/docs.ts', '--check'), ({ stderr }) => {
+    await assert.rejects(run('scripts/docs', '--check'), ({ stderr }) => {
       for (const file of files) assert.ok(stderr.includes(`${file} is behind`), file)
       return true
     })
-    await run('scripts/docs.ts')
+    await run('scripts/docs')
     for (const file of files) assert.match(read(file), /EXAMPLE_MODELS_KEY/, file)
     const upstream = read('docs/reference/upstream.md')
     assert.match(upstream, /\| `example` \| Example Models \| `https:\/\/api\.example\.com\/v1` \|/)
     assert.match(upstream, /`example-chat-1` \| \$7\.25 \| unknown \| unknown \| unknown \| \$9 \|/)
     assert.match(read('docs/reference/configuration.md'), /xai, example, /)
     assert.match(read('server.json'), /Model provider: xai, example, /)
-    await run('scripts/docs.ts', '--check')
+    await run('scripts/docs', '--check')
   })
 
   it('is offered by the console under its label, with whether its key is there', async () => {
-    const instances: { startInstance: typeof startInstance } = await load('test/config/instance.ts')
+    const instances: { startInstance: typeof startInstance } = await load('test/config/instance')
     const instance = await instances.startInstance({ env: { EXAMPLE_MODELS_KEY: 'key-of-example' } })
     try {
       const headers = { authorization: `Bearer ${instance.admin}` }
