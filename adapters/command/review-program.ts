@@ -27,7 +27,7 @@ Exits with 0 when every changed line of the range is in receipts that the policy
 the unread hunks as path:lines. It needs the commits of the range, and neither a store nor a network.
 
 Examples:
-  $ gazeway review verify receipt.json --range HEAD^..HEAD --policy review.json      a merge or a squash, fetched with depth 2
+  $ gazeway review verify receipt.json --range HEAD^..HEAD --policy review.json      a squash, fetched with depth 2
   $ gazeway review verify receipts/*.json --range origin/main..HEAD --policy review.json
   $ git notes --ref reviews show HEAD | gazeway review verify - --range HEAD^..HEAD --policy review.json`
 

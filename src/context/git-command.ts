@@ -31,6 +31,8 @@ export interface Answer<Output = string> {
   exitCode: number | null
   /** Null when the command succeeded. */
   failure: string | null
+  /** Warnings of a command that succeeded. */
+  warnings: string
 }
 
 const HARDENED = [
@@ -59,6 +61,8 @@ function environment({ top, isBare = false, index }: Checkout): NodeJS.ProcessEn
     GIT_OPTIONAL_LOCKS: '0',
     // A reference below refs/replace would show other contents than those that a hash names.
     GIT_NO_REPLACE_OBJECTS: '1',
+    // The repository's info/grafts would give a commit other parents than those that its hash names.
+    GIT_GRAFT_FILE: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
@@ -88,13 +92,13 @@ export function gitBytes(
   return new Promise((done, fail) => {
     const failed = (error: ExecFileException, stderr: string) => {
       const exitCode = typeof error.code === 'number' ? error.code : null
-      done({ output: Buffer.alloc(0), exitCode, failure: failureOf(error, stderr) })
+      done({ output: Buffer.alloc(0), exitCode, failure: failureOf(error, stderr), warnings: '' })
     }
     const command = ['-C', checkout.root, '--no-pager', ...HARDENED, ...args]
     try {
       const child = execFile('git', command, { ...limits, ...place, ...(signal && { signal }) }, (error, out, err) => {
         if (signal?.aborted) return fail(new GazewayError('cancelled', 'The caller cancelled the work context.'))
-        if (!error) return done({ output: out, exitCode: 0, failure: null })
+        if (!error) return done({ output: out, exitCode: 0, failure: null, warnings: err.toString() })
         failed(error, err.toString())
       })
       if (input === undefined) return

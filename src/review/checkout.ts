@@ -5,7 +5,7 @@ import { findRepository } from '../context/repository.ts'
 import { GazewayError } from '../errors.ts'
 
 const DEEPER =
-  'The commits of the range and their files have to be there: fetch deeper (a depth of 2 for a merge or a squash, the whole range for a rebase).'
+  'The commits of the range and their files have to be there: fetch deeper (a depth of 2 for a squash, the whole range for a merge or a rebase).'
 
 /**
  * Opens the repository around a folder; or in it, where GIT_DIR names it: on a server it has no checkout.
@@ -31,20 +31,36 @@ async function isNamed(folder: string): Promise<boolean> {
 
 /** Runs a git command whose failure ends the work. @throws GazewayError `not_found` with git's reason */
 export async function askGit(checkout: Checkout, args: string[], input?: string): Promise<Buffer> {
-  const { output, failure } = await gitBytes(checkout, args, input === undefined ? {} : { input })
-  if (failure !== null) throw new GazewayError('not_found', `${failure}. ${DEEPER}`)
-  return output
+  return (await answerOf(checkout, args, input)).output
 }
 
-/** Resolves a revision to a commit and its tree. @throws GazewayError `not_found` for an unknown one */
+async function answerOf(checkout: Checkout, args: string[], input?: string) {
+  const answer = await gitBytes(checkout, args, input === undefined ? {} : { input })
+  if (answer.failure !== null) throw new GazewayError('not_found', `${answer.failure}. ${DEEPER}`)
+  return answer
+}
+
+/**
+ * Resolves a revision to a commit and its tree.
+ *
+ * @throws GazewayError `not_found` for an unknown one, `validation_failed` for a name of several commits: a pushed tag
+ * `origin/main` would come before the branch
+ */
 export async function resolveCommit(checkout: Checkout, revision: string): Promise<{ commit: string; tree: string }> {
   const commit = await resolved(checkout, `${revision}^{commit}`)
   return { commit, tree: await resolved(checkout, `${commit}^{tree}`) }
 }
 
+/** Names for which git takes what they say, whatever branches and tags there are. */
+const CERTAIN = /^(?:HEAD|[0-9a-f]{40}|[0-9a-f]{64})$/
+
 async function resolved(checkout: Checkout, revision: string): Promise<string> {
-  const output = await askGit(checkout, ['rev-parse', '--verify', '--quiet', '--end-of-options', revision])
-  return output.toString('latin1').trim()
+  const asked = ['-c', 'core.warnAmbiguousRefs=true', 'rev-parse', '--verify', '--end-of-options', revision]
+  const { output, warnings } = await answerOf(checkout, asked)
+  const [, name] = /^warning: refname '(.+)' is ambiguous/m.exec(warnings) ?? []
+  if (name === undefined || CERTAIN.test(name)) return output.toString('latin1').trim()
+  const message = `${name} names several commits: a branch and a tag, for instance. Name one by its full id, or by refs/….`
+  throw new GazewayError('validation_failed', message)
 }
 
 const FOUND = /^([0-9a-f]+) blob (\d+)$/

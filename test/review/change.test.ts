@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
@@ -188,6 +188,30 @@ describe('the canonical change', () => {
     await assert.rejects(changeIn(repository.root, 'nowhere'), refused)
     await assert.rejects(changeIn(repository.root, '--all'), refused)
     await assert.rejects(changeIn(shallow.root), (error: Error) => /fetch deeper/.test(error.message))
+  })
+
+  it('refuses a name of a branch and a tag, or of a branch and a commit', async (t) => {
+    const { root, git, commitFiles } = repositoryWith(t, { 'a.txt': 'one\n' })
+    const base = git('rev-parse', 'HEAD')
+    git('update-ref', 'refs/remotes/origin/main', base)
+    const head = commitFiles({ 'a.txt': 'two\n' })
+    const short = base.slice(0, 8)
+    for (const name of ['origin/main', short, base, 'HEAD']) git('update-ref', `refs/tags/${name}`, head)
+    const change = (from: string) => changeIn(root, from, 'HEAD')
+    for (const name of ['origin/main', 'origin/main~0', short])
+      await assert.rejects(change(name), { code: 'validation_failed', message: /names several commits/ }, name)
+    for (const name of [base, 'refs/remotes/origin/main']) assert.equal((await change(name)).parts.length, 1, name)
+    assert.equal((await changeIn(root, 'HEAD^', 'HEAD')).parts.length, 1)
+    git('config', 'core.warnAmbiguousRefs', 'false')
+    await assert.rejects(change('origin/main'), { code: 'validation_failed' })
+  })
+
+  it('has the parents that the hash of a commit names, whatever info/grafts says', async (t) => {
+    const { root, git, commitFiles } = repositoryWith(t, { 'a.txt': 'one\n' })
+    const read = commitFiles({ 'a.txt': 'two\n' })
+    const head = commitFiles({ 'b.txt': 'b\n' })
+    writeFileSync(join(root, '.git/info/grafts'), `${head} ${git('rev-parse', 'HEAD^^')}\n`)
+    assert.equal((await changeIn(root, 'HEAD^', 'HEAD')).base.commit, read)
   })
 })
 
