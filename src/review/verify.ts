@@ -49,7 +49,8 @@ export async function verifyRange(
   now: Date,
 ): Promise<Verdict> {
   const change = await readChange(checkout, base, head)
-  const authors = await authorsIn(checkout, change.base.commit, change.head.commit)
+  const isAsked = needsOthers(change, policy)
+  const authors = isAsked ? await authorsIn(checkout, change.base.commit, change.head.commit) : new Set<string>()
   return judgeChange(change, authors, receipts, policy, now)
 }
 
@@ -72,8 +73,7 @@ export function judgeChange(
   for (const person of people.filter(asksForChanges)) refused.push(namedAs(person, 'they asked for changes'))
   const willing = people.filter((person) => !asksForChanges(person))
   const others = willing.filter((person) => !isAuthor(person, authors, policy.signers))
-  const needsOthers = change.parts.some(({ path }) => demandOn(policy, path).not_author)
-  for (const person of needsOthers ? willing.filter((person) => !others.includes(person)) : [])
+  for (const person of needsOthers(change, policy) ? willing.filter((person) => !others.includes(person)) : [])
     refused.push(namedAs(person, 'they are an author of the range'))
   const unread = unreadParts(change, policy, willing, others)
   const reviewers = willing.flatMap(({ names }) => [...names])
@@ -81,6 +81,10 @@ export function judgeChange(
   const items = parts.filter(({ kind }) => kind !== 'hunk').length
   return { passed: unread.length === 0, change: digest, parts: parts.length, items, unread, reviewers, refused }
 }
+
+/** Tells whether a path of a change has to be read by others than its authors. */
+const needsOthers = ({ parts }: Pick<Change, 'parts'>, policy: Policy): boolean =>
+  parts.some((part) => pathsOf(part).some((path) => demandOn(policy, path).not_author))
 
 const namedAs = ({ names }: Reviewer, reason: string) => ({ reviewer: [...names].join(', '), reason })
 

@@ -26,6 +26,20 @@ function createTopic(t: TestContext) {
   return repository
 }
 
+/** A repository whose last commit merges two, of which Bob wrote the first one. */
+function createRepositoryWithMerge(t: TestContext) {
+  const repository = createRepository(t)
+  const { git, commitFiles, write, commit } = repository
+  commitFiles({ 'a.txt': numbered(20) })
+  git('checkout', '-q', '-b', 'topic')
+  write('a.txt', numbered(21))
+  commit('Add', '--author', 'Bob <bob@example.org>')
+  commitFiles({ 'b.txt': 'b\n' })
+  git('checkout', '-q', 'main')
+  git('merge', '-q', '--no-ff', '-m', 'Merge', 'topic')
+  return repository
+}
+
 const changeIn = async (root: string, base: string, head: string): Promise<Change> =>
   readChange(await openCheckout(root), base, head)
 
@@ -162,6 +176,31 @@ describe('what lands, judged by receipts', () => {
     )
     const lenient = policyOf(signers, { not_author: false })
     assert.equal((await judge(root, ['main', 'topic'], receipts, lenient)).passed, true)
+  })
+
+  it('needs all commits of the range to know its authors, and without not_author a merge of depth 2', async (t) => {
+    const { root, git } = createRepositoryWithMerge(t)
+    const receipts = [await receiptOf(await changeIn(root, 'HEAD^', 'HEAD'), bob)]
+    const shallow = createRepository(t)
+    shallow.git('pull', '-q', '--depth', '2', `file://${root}`, 'main')
+    const judged = (place: string, more = {}) => judge(place, ['HEAD^', 'HEAD'], receipts, policyOf(signers, more))
+    assert.equal((await judged(root)).refused[0]?.reason, 'they are an author of the range')
+    const message = new RegExp(`before ${git('rev-parse', 'HEAD^2')} were not fetched`)
+    await assert.rejects(judged(shallow.root), { code: 'not_found', message })
+    assert.equal((await judged(shallow.root, { not_author: false })).passed, true)
+    shallow.git('fetch', '-q', '--unshallow', `file://${root}`)
+    assert.equal((await judged(shallow.root)).refused[0]?.reason, 'they are an author of the range')
+  })
+
+  it('knows the authors of a range with the first commit of another history', async (t) => {
+    const { root, git, commitFiles } = createRepository(t)
+    const base = commitFiles({ 'a.txt': 'a\n' })
+    git('checkout', '-q', '--orphan', 'other')
+    commitFiles({ 'b.txt': 'b\n' })
+    git('checkout', '-q', 'main')
+    git('merge', '-q', '--allow-unrelated-histories', '-m', 'Merge', 'other')
+    const receipts = [await receiptOf(await changeIn(root, base, 'HEAD'), ann)]
+    assert.equal((await judge(root, [base, 'HEAD'], receipts)).passed, true)
   })
 
   it('lets the last decision of a person stand', async (t) => {
