@@ -17,8 +17,16 @@ const Demands = {
   not_author: z.boolean().describe('whether authors and co-authors of the range do not count as reviewers'),
 }
 
-const Rule = z.object({
-  paths: z.array(z.string().min(1)).min(1).describe('globs of paths; `*` matches any characters, `/` as well'),
+/** A glob that can match: git lists paths without a slash at either end. */
+const Glob = z
+  .string()
+  .regex(
+    /^(?!!|\.{0,2}\/)(?!.*\*\*)(?!.*\/$).+$/s,
+    'Write paths as git lists them, without ! or ./ or / before them, and * instead of **, as in src/*',
+  )
+
+const Rule = z.strictObject({
+  paths: z.array(Glob).min(1).describe('globs of paths; `*` matches any characters, `/` as well'),
   level: Demands.level.optional(),
   coverage: Demands.coverage.optional(),
   reviewers: Demands.reviewers.optional(),

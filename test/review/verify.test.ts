@@ -216,6 +216,16 @@ describe('what lands, judged by receipts', () => {
     assert.equal((await judge(root, ['main', 'topic'], [comment])).passed, false)
   })
 
+  it('refuses a rule that could match nothing, or demands what nobody knows', async () => {
+    const refused = { code: 'validation_failed' }
+    const ruled = (rule: object) => policyOf(signers, { rules: [rule] })
+    for (const glob of ['', '/src/*', './src/*', '../src/*', '!docs/*', 'src/', 'src/**/pay.ts', 'src/**'])
+      await assert.rejects(ruled({ paths: ['a', glob], reviewers: 2 }), refused, glob)
+    await assert.rejects(ruled({ paths: ['src/*'], reviewer: 2 }), refused)
+    for (const glob of ['*', 'src/*', '.github/*', '..a', 'app/[id]/{a}?.ts', 'a\\u{a}b', '*!'])
+      assert.equal((await ruled({ paths: [glob] })).rules.length, 1, glob)
+  })
+
   it('demands of each path what the last rule for it says, of a moved file what both paths demand', async (t) => {
     const { root, write, commit } = createRepository(t)
     write('pay/key.txt', numbered(20))
