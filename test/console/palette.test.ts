@@ -17,6 +17,7 @@ const MODEL = 'llm-4-1-fast-reasoning'
 describe('the palette', { skip: WITHOUT_BROWSER }, () => {
   let under: ConsoleUnderTest
   let taskId: string
+  let escrowId: string
   let callId: string
   let receipt: ReceiptRecord
   before(async () => {
@@ -26,7 +27,10 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
     callId = call?.call_id ?? ''
     const ofSession = { ...call, call_id: 'call_of_night', caller_id: platform.keyId, session_id: 'night' }
     platform.gateway.calls.record(ofSession as CallRecord)
-    taskId = (await platform.gateway.tasks.create(NewTask.parse({ title: `Paint ${HOSTILE}` }), platform.keyId)).id
+    const asked = NewTask.parse({ title: `Paint ${HOSTILE}`, reward_usd: 1 })
+    const task = await platform.gateway.tasks.create(asked, platform.keyId)
+    taskId = task.id
+    escrowId = task.escrow_id ?? ''
     const call_of_key = { caller_id: platform.key, model: MODEL, prompt: 'Say one.', max_tokens: 50 }
     const paid = await ask(platform, 'POST', '/api/wallet/metered/call', { key: null, body: call_of_key })
     assert.equal(paid.status, 200)
@@ -61,7 +65,8 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
       [under.platform.keyId, 'Keys', under.platform.keyId, new RegExp(`#/keys/${under.platform.keyId}`)],
       ['make, edit', 'Actions', 'Make, edit or revoke a key', /#\/keys$/],
       ['night', 'Sessions', 'night', new RegExp(`#/sessions/night\\?key=${under.platform.keyId}`)],
-      ['palette/col', 'Memories', 'palette/colour', /#\/memory\?words=palette/],
+      ['palette/col', 'Memories', 'palette/colour', /#\/memory\/palette%2Fcolour\?in=default$/],
+      [escrowId, 'Escrows', escrowId, new RegExp(`#/escrow/${escrowId}$`)],
       [receipt.call_id, 'Receipts', MODEL, new RegExp(`#/calls/${receipt.upstream_call_id}$`)],
       ['audit.store', 'Settings', 'audit.store_content', /#\/settings\/all\?words=audit/],
     ]

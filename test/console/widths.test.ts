@@ -233,6 +233,34 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
     await page.getByText('26–40 of 40').waitFor()
     await page.close()
   })
+
+  it('shows keys, groups, memories and escrows beside their lists, too', async () => {
+    const { platform } = under
+    const { groups, tasks } = platform.gateway
+    await groups.create({ name: 'painters', budgets: [] })
+    await tasks.create(NewTask.parse({ title: 'Paint', reward_usd: 0.01 }), platform.keyId)
+    const page = await under.open('#/keys', { key: platform.admin, width: 2560 })
+    for (const [at, label, back] of [
+      ['keys', 'Keys', 'Keys'],
+      ['keys/groups', 'Groups', 'Groups'],
+      ['memory', 'Memories', 'Memory'],
+      ['escrow', 'Escrows, newest first', 'Escrow'],
+    ] as const) {
+      await page.goto(`${platform.url}/#/${at}`)
+      const list = page.getByRole('table', { name: label, exact: true })
+      await list.getByRole('link').first().click()
+      await page.getByRole('navigation', { name: 'Back' }).getByRole('link', { name: back, exact: true }).waitFor()
+      await list.locator('[aria-current]').waitFor()
+      await drawn(page)
+      assert.deepEqual(await axeFaults(page), [], at)
+    }
+    await page.close()
+
+    const own = await under.open('#/keys', { width: 2560 })
+    await own.getByRole('heading', { level: 1 }).first().waitFor()
+    assert.equal(await own.locator('main > .pane').count(), 1)
+    await own.close()
+  })
 })
 
 const BUDGETS = [

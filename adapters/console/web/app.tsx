@@ -1,7 +1,7 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
-import { isBeside, listQuery, mayBeBeside } from './beside.ts'
+import { isBeside, listIdOf, listQuery, mayBeBeside } from './beside.ts'
 import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/components.ts'
 import { Icon } from './components/icon.tsx'
 import { shortId } from './format.ts'
@@ -35,6 +35,10 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
   const [open, setOpen] = useState(false)
   const first = useRef(true)
 
+  useEffect(() => {
+    // The focus went with the record that was left.
+    if (!first.current && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+  }, [of])
   useEffect(() => {
     setOpen(false)
     if (!first.current) main.current?.focus()
@@ -83,13 +87,13 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
           </div>
         </div>
       </header>
-      <main ref={main} tabIndex={-1} class={isBeside() ? 'beside' : undefined}>
+      <main ref={main} tabIndex={-1} class={isBeside({ page, id: of }) ? 'beside' : undefined}>
         {mayBeBeside(page) && (
           <Guarded key={`${page} list`}>
-            <Shown name={page} id={null} query={listQuery()} />
+            <Shown name={page} id={listIdOf(page, of)} query={listQuery()} />
           </Guarded>
         )}
-        {(of !== null || !mayBeBeside(page)) && (
+        {(isBeside({ page, id: of }) || !mayBeBeside(page)) && (
           <Guarded key={page}>
             <Shown name={page} id={of} query={query} />
           </Guarded>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Page } from '../../../src/store/page.ts'
 import { listAddress, listQuery } from './beside.ts'
-import { go } from './router.ts'
+import { addressWith, go, place } from './router.ts'
 import { type Live, type Polling, useLive } from './use-live.ts'
 
 /** List as the API returns it. */
@@ -24,25 +24,28 @@ const earlier = new Map<string, { cursor: string | null; first: number }>()
  * Loads a list of the API page by page, newest first. The address holds the page as `after` and `first`.
  *
  * @param path may have a query; another one starts at the first page. Null sends no request.
+ * @param options.isPart true for a list within a record, whose page is not that of the list beside it
  */
 export function usePage<T, L extends List<T> = List<T>>(
   path: string | null,
-  { limit = 25, ...polling }: Polling & { limit?: number } = {},
+  { limit = 25, isPart = false, ...polling }: Polling & { limit?: number; isPart?: boolean } = {},
 ): Paged<T, L> {
+  const given = isPart ? place.value.query : listQuery()
+  const addressOf = isPart ? addressWith : listAddress
   const filtered = useRef(path)
   const isOther = filtered.current !== path
   useEffect(() => {
     filtered.current = path
-    if (isOther && listQuery().has('after')) go(listAddress({ after: null, first: null }), true)
+    if (isOther && given.has('after')) go(addressOf({ after: null, first: null }), true)
   }, [path])
-  const cursor = isOther ? null : listQuery().get('after')
-  const first = cursor === null ? 1 : Number(listQuery().get('first')) || 1
+  const cursor = isOther ? null : given.get('after')
+  const first = cursor === null ? 1 : Number(given.get('first')) || 1
   const query = `limit=${limit}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
   const live = useLive<L>(path === null ? null : `${path}${path.includes('?') ? '&' : '?'}${query}`, polling)
   const items = live.data?.items ?? []
   const following = live.data?.next_cursor ?? null
   const turnTo = (to: { cursor: string | null; first: number }) =>
-    go(listAddress({ after: to.cursor, first: to.cursor && String(to.first) }), true)
+    go(addressOf({ after: to.cursor, first: to.cursor && String(to.first) }), true)
   return {
     ...live,
     items,

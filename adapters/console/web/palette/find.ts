@@ -36,6 +36,7 @@ const BY_PREFIX: ReadonlyMap<string, { group: string; note: string; page: string
   ['swarm', { group: 'Tasks', note: 'swarm', page: 'swarm' }],
   ['key', { group: 'Keys', note: 'key', page: 'keys' }],
   ['grp', { group: 'Keys', note: 'group', page: 'keys' }],
+  ['esc', { group: 'Escrows', note: 'escrow', page: 'escrow' }],
   ['rev', { group: 'Reviews', note: 'review', page: 'reviews' }],
 ])
 
@@ -117,11 +118,11 @@ const SEARCHES: readonly Search[] = [
     const { items } = await api.get<List<Escrow>>(`/api/wallet/escrow?limit=${SEARCHED}`, { signal })
     return items
       .filter(({ id, task_id }) => holds(id, text) || holds(task_id, text))
-      .map(({ id, task_id, status }) => ({
+      .map(({ id, status }) => ({
         group: 'Escrows',
         label: shortId(id),
         note: status,
-        address: href('tasks', { id: task_id }),
+        address: href('escrow', { id }),
       }))
   },
   async (text, signal) => {
@@ -141,11 +142,11 @@ const SEARCHES: readonly Search[] = [
   async (text, signal) => {
     const body = { query: text, filters: { projects: 'all' }, limit: MAX_SHOWN }
     const { results } = await api.post<FoundMemories>('/api/memory/search', body, { signal })
-    return results.map(({ memory: { key, namespace } }) => ({
+    return results.map(({ memory: { key, namespace, project } }) => ({
       group: 'Memories',
       label: key,
       note: namespace,
-      address: href('memory', { query: { words: key } }),
+      address: href('memory', { id: key, query: { in: namespace, project } }),
     }))
   },
   async (text, signal) => {

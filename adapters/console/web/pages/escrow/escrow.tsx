@@ -3,7 +3,6 @@ import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
 import { Caller, callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
 import {
-  Badge,
   type Column,
   Countdown,
   Empty,
@@ -11,6 +10,7 @@ import {
   figureColumn,
   Grid,
   ListCard,
+  NotLoaded,
   Page,
   Stat,
   When,
@@ -23,11 +23,29 @@ import { go, href, type PageProps, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { useTasks } from '../tasks/find-task.ts'
+import { TaskStory } from '../tasks/task-story.tsx'
 import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
-import { ESCROW_STATUSES, ESCROW_TONES } from './escrow-status.ts'
+import { EscrowState } from './escrow-state.tsx'
+import { ESCROW_STATUSES } from './escrow-status.ts'
 
-/** Locked, released and refunded rewards of tasks. */
-export default function EscrowPage({ query }: PageProps) {
+/** Locked, released and refunded rewards of tasks, or one of them. */
+export default function EscrowPage({ id, query }: PageProps) {
+  return id === null ? <EscrowList query={query} /> : <EscrowStory key={id} id={id} />
+}
+
+/** An escrow, within the history of its task. */
+function EscrowStory({ id }: { id: string }) {
+  const live = useLive<Escrow>(`/api/wallet/escrow/${encodeURIComponent(id)}`)
+  const back = { label: 'Escrow', href: href('escrow') }
+  if (live.data) return <TaskStory id={live.data.task_id} back={back} />
+  return (
+    <Page title="Escrow" back={back}>
+      <NotLoaded of={live} what="the escrow" />
+    </Page>
+  )
+}
+
+function EscrowList({ query }: { query: URLSearchParams }) {
   const names = useNames()
   const wanted = query.get('status')
   const status = STATUSES.find(({ value }) => value === wanted)?.value ?? ''
@@ -82,6 +100,7 @@ export default function EscrowPage({ query }: PageProps) {
         error={page.error ?? stats.error}
         onRetry={reload}
         rowKey={({ id }) => id}
+        addressOf={({ id }) => href('escrow', { id })}
         columns={columnsFor(tasks, names, setMoving)}
         empty={
           <Empty
@@ -116,11 +135,7 @@ const columnsFor = (
     key: 'task_id',
     label: 'Task',
     align: 'words',
-    render: ({ task_id }) => (
-      <a href={href('tasks', { id: task_id })} title={task_id}>
-        {tasks.get(task_id)?.title ?? shortId(task_id)}
-      </a>
-    ),
+    render: ({ task_id }) => <span title={task_id}>{tasks.get(task_id)?.title ?? shortId(task_id)}</span>,
   },
   figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} />),
   { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} names={names} /> },
@@ -137,19 +152,6 @@ const columnsFor = (
     render: (escrow) => <EscrowActions escrow={escrow} task={tasks.get(escrow.task_id)} onAsk={onAsk} />,
   },
 ]
-
-/** Status of an escrow and of its payment on a chain. */
-export function EscrowState({ of }: { of: Escrow }) {
-  const { status, settlement } = of
-  return (
-    <span class="actions">
-      <Badge tone={ESCROW_TONES[status]}>{status}</Badge>
-      {settlement.status !== 'none' && (
-        <Badge tone={settlement.status === 'failed' ? 'bad' : 'neutral'}>payment {settlement.status}</Badge>
-      )}
-    </span>
-  )
-}
 
 /** Recipient of an escrow: the named one, or the agent that completes its task. */
 function Payee({ of, task, names }: { of: Escrow; task: Task | undefined; names: Names }) {

@@ -72,7 +72,7 @@ function Details({ of: group }: { of: GroupRecord }) {
 }
 
 function KeysOf({ id }: { id: string }) {
-  const page = usePage<KeyRecord>(`/api/keys${queryOf({ group: id })}`, { everyMs: 10_000 })
+  const page = usePage<KeyRecord>(`/api/keys${queryOf({ group: id })}`, { everyMs: 10_000, isPart: true })
   return (
     <ListCard<KeyRecord>
       title="Keys"

@@ -6,7 +6,7 @@ import { StatementButton } from '../../components/csv-button.tsx'
 import { KeyState } from '../../components/key-state.tsx'
 import { count, usd } from '../../format.ts'
 import { now } from '../../now.ts'
-import { go, href } from '../../router.ts'
+import { addressWith, go, href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeText } from '../../typed.ts'
 import { useGroups } from '../../use-groups.ts'
@@ -19,7 +19,7 @@ import { RotateKeyDialog } from './rotate-key.tsx'
 import { Models, SpendByDay } from './spending.tsx'
 import { useHourly } from './use-hourly.ts'
 
-/** Page of a key: what it may, what it spent, and what it did. `?edit=1` opens its form, `?do=revoke` asks to revoke it. */
+/** Page of a key: what it may, what it spent, and what it did. `?do=edit` opens its form, `?do=revoke` asks to revoke it. */
 export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
   const isStored = id.startsWith('key_') && id !== 'key_environment'
   const live = useLive<KeyRecord>(isStored ? `/api/keys/${encodeURIComponent(id)}` : null, { everyMs: 5000 })
@@ -128,7 +128,7 @@ function Actions({ of: key, query, onChanged }: { of: KeyRecord; query: URLSearc
   if (!session.value?.isAdmin || key.revoked_at !== null) return null
   const close = () => {
     setDoing(null)
-    if (asked) go(href('keys', { id: key.id }), true)
+    if (asked) go(addressWith({ do: null }), true)
   }
   return (
     <>

@@ -34,7 +34,8 @@ export function MemoryEditor(props: {
   onSaved: (memory: Memory, created: boolean) => void
   onCancel: () => void
 }) {
-  const { memory } = props
+  // As it was when it was opened: a newer version is never overwritten.
+  const [memory] = useState(props.memory)
   const [draft, setDraft] = useState(() => draftOf(memory))
   const [json, setJson] = useState<string | null>(null)
   const edit = (change: Partial<MemoryDraft>) => setDraft({ ...draft, ...change })

@@ -18,12 +18,10 @@ import { bytes, count } from '../../format.ts'
 import { filtersIn, go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
-import { MemoryView, Tags } from './memory-view.tsx'
+import { MemoryPage, Tags } from './memory-page.tsx'
 import { Writer } from './memory-writer.tsx'
 import { type MemoryFilter, useMemories } from './use-memories.ts'
-import { addressOf, useShown } from './use-shown.ts'
 import { textOf } from './value-text.ts'
-import './memory.css'
 
 const EXCERPT = 160
 
@@ -43,11 +41,15 @@ const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null):
   whenColumn('updated_at', 'Stored'),
 ]
 
-/** Memories that all assistants share: search, read, edit, delete. */
-export default function Memories({ query }: PageProps) {
+/** Memories that all assistants share, or one of them. */
+export default function Memories({ id, query }: PageProps) {
+  if (id !== null) return <MemoryPage key={`${id} ${query.get('in')} ${query.get('project')}`} id={id} query={query} />
+  return <MemoryList query={query} />
+}
+
+function MemoryList({ query }: { query: URLSearchParams }) {
   const filter = filtersIn(query, ['words', 'namespace', 'tag'])
   const [making, setMaking] = useState(false)
-  const { shown, setShown, error, close } = useShown(query)
   const names = useNames()
   const stats = useLive<MemoryStats>('/api/memory/stats', { everyMs: 10_000 })
   const found = useMemories(filter)
@@ -79,27 +81,13 @@ export default function Memories({ query }: PageProps) {
           </>
         }
         list={found.list}
-        error={found.list.error ?? error}
         onRetry={reload}
         loading="the memories"
         columns={columnsFor(names, found.excerpts)}
         rowKey={({ id }) => id}
-        addressOf={addressOf}
+        addressOf={({ key, namespace, project }) => href('memory', { id: key, query: { in: namespace, project } })}
         empty={<Nothing isFiltered={found.isFiltered} />}
       />
-      {shown && (
-        <MemoryView
-          key={shown.id}
-          memory={shown}
-          names={names}
-          onClose={close}
-          onChange={(memory) => {
-            setShown(memory)
-            if (memory === null) close()
-            reload()
-          }}
-        />
-      )}
       {making && <NewMemory onClose={() => setMaking(false)} onStored={reload} />}
     </Page>
   )

@@ -1,10 +1,14 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
 import type { FoundMemories } from '../../../../platform/routes/memory-routes.ts'
 import { ApiError, api } from '../../api.ts'
 
 /** Debounce of the search, in milliseconds. */
 const PAUSE_MS = 250
 const MOST = 50
+
+/** Number of changes to memories in this tab, after each of which a search is repeated. */
+export const changes = signal(0)
 
 /** Parameters of a search. */
 export interface SearchFor {
@@ -17,7 +21,6 @@ export interface SearchFor {
 export function useSearch({ query, namespace, tag }: SearchFor) {
   const [found, setFound] = useState<FoundMemories | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
-  const [round, setRound] = useState(0)
 
   useEffect(() => {
     if (query === '') {
@@ -42,7 +45,7 @@ export function useSearch({ query, namespace, tag }: SearchFor) {
       clearTimeout(timer)
       ending.abort()
     }
-  }, [query, namespace, tag, round])
+  }, [query, namespace, tag, changes.value])
 
-  return { found, error, reload: useCallback(() => setRound((n) => n + 1), []) }
+  return { found, error, reload: () => changes.value++ }
 }

@@ -24,8 +24,8 @@ import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
-import { EscrowState } from '../escrow/escrow.tsx'
 import { EscrowActions, type EscrowAsked, EscrowDialog } from '../escrow/escrow-actions.tsx'
+import { EscrowState } from '../escrow/escrow-state.tsx'
 import { isLive } from '../escrow/escrow-status.ts'
 import { useTasks } from './find-task.ts'
 import { momentsOf } from './task-moments.tsx'
@@ -35,14 +35,14 @@ import { isUnfinished, TASK_TONES } from './task-status-tone.ts'
 const ALL = { label: 'All tasks', href: href('tasks') }
 
 /** History of a task and its reward, and the possible actions. */
-export function TaskStory({ id }: { id: string }) {
+export function TaskStory({ id, back = ALL }: { id: string; back?: typeof ALL }) {
   const names = useNames()
   const task = useLive<Task>(`/api/tasks/${encodeURIComponent(id)}`, { everyMs: 2000 })
   const escrows = useLive<List<Escrow>>(`/api/wallet/escrow?task_id=${encodeURIComponent(id)}&limit=20`)
   const [asked, setAsked] = useState<EscrowAsked | null>(null)
   if (!task.data) {
     return (
-      <Page title="Task" back={ALL}>
+      <Page title="Task" back={back}>
         <NotLoaded of={task} what="the task" />
       </Page>
     )
@@ -55,7 +55,7 @@ export function TaskStory({ id }: { id: string }) {
   return (
     <Page
       title={data.title}
-      back={ALL}
+      back={back}
       intro={
         <>
           <Badge tone={TASK_TONES[data.status]}>{data.status}</Badge>
@@ -110,6 +110,7 @@ function EscrowCard(props: { escrow: Escrow; task: Task; names: Names; onAsk: (a
           From: <Caller id={escrow.payer} names={names} />,
           To: recipient ? <Caller id={recipient} names={names} /> : 'the completing agent',
           Expires: <When at={escrow.expires_at} />,
+          Id: <Copy text={escrow.id} isShort />,
         }}
       />
     </Card>

@@ -1,0 +1,136 @@
+import { useState } from 'preact/hooks'
+import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
+import { api } from '../../api.ts'
+import { listAddressOfRecord } from '../../beside.ts'
+import { type Names, useNames } from '../../components/caller-name.tsx'
+import {
+  Badge,
+  Button,
+  Card,
+  Confirm,
+  Copy,
+  Dialog,
+  Facts,
+  Grid,
+  NotLoaded,
+  notify,
+  Page,
+  Primary,
+  When,
+} from '../../components/components.ts'
+import { go, href, queryOf } from '../../router.ts'
+import { useLive } from '../../use-live.ts'
+import { MemoryEditor } from './memory-editor.tsx'
+import { Writer } from './memory-writer.tsx'
+import { changes } from './use-search.ts'
+import { textOf } from './value-text.ts'
+
+/** Page of a memory: its value, and where it is from. */
+export function MemoryPage({ id: key, query }: { id: string; query: URLSearchParams }) {
+  const [namespace, project] = ['in', 'project'].map((name) => query.get(name))
+  const [doing, setDoing] = useState<'edit' | 'delete' | null>(null)
+  const live = useLive<{ memory: Memory }>(`/api/memory/recall${queryOf({ key, namespace, project })}`)
+  const names = useNames()
+  const memory = live.data?.memory
+  const close = () => setDoing(null)
+  const remove = async ({ id }: Memory) => {
+    await api.delete(`/api/memory/${encodeURIComponent(id)}`)
+    notify(`Deleted ${key}.`)
+    changes.value++
+    go(listAddressOfRecord(), true)
+  }
+  const onSaved = ({ version }: Memory) => {
+    notify(`Saved ${key} as version ${version}.`)
+    close()
+    live.reload()
+    changes.value++
+  }
+  return (
+    <Page
+      title={key}
+      back={{ label: 'Memory', href: href('memory') }}
+      actions={
+        memory && (
+          <>
+            <Button onClick={() => setDoing('delete')}>Delete</Button>
+            <Primary onClick={() => setDoing('edit')}>Edit</Primary>
+          </>
+        )
+      }
+    >
+      {memory ? (
+        <Grid>
+          <Card title="Value">
+            <pre tabIndex={0}>{textOf(memory.value)}</pre>
+          </Card>
+          <Card title="Details">
+            <MemoryFacts memory={memory} names={names} />
+          </Card>
+        </Grid>
+      ) : (
+        <NotLoaded of={live} what="the memory" />
+      )}
+      {memory && (
+        <Dialog title={`Edit ${key}`} open={doing === 'edit'} onClose={close} wide>
+          <MemoryEditor memory={memory} onCancel={close} onSaved={onSaved} />
+        </Dialog>
+      )}
+      {memory && (
+        <Confirm
+          title="Delete this memory?"
+          open={doing === 'delete'}
+          action="Delete memory"
+          body={
+            <p>
+              <strong>{key}</strong> in <strong>{memory.namespace}</strong> will be deleted for all assistants. This
+              cannot be undone.
+            </p>
+          }
+          onConfirm={() => remove(memory)}
+          onClose={close}
+        />
+      )}
+    </Page>
+  )
+}
+
+function MemoryFacts({ memory, names }: { memory: Memory; names: Names }) {
+  return (
+    <Facts
+      of={{
+        Namespace: memory.namespace,
+        Project: memory.project ?? 'all projects',
+        Tags: memory.tags.length === 0 ? '—' : <Tags of={memory.tags} />,
+        'Written by': <Writer memory={memory} names={names} />,
+        Version: memory.version,
+        Stored: <Stored memory={memory} />,
+        Expires: memory.expires_at === null ? 'never' : <When at={memory.expires_at} />,
+        Id: <Copy text={memory.id} isShort />,
+      }}
+    />
+  )
+}
+
+/** Tags of a memory. */
+export function Tags({ of }: { of: readonly string[] }) {
+  return (
+    <span class="actions">
+      {of.map((tag) => (
+        <Badge key={tag}>{tag}</Badge>
+      ))}
+    </span>
+  )
+}
+
+function Stored({ memory: { version, created_at, updated_at } }: { memory: Memory }) {
+  return (
+    <>
+      <When at={updated_at} />
+      {version > 1 && (
+        <>
+          , first <When at={created_at} />
+        </>
+      )}
+    </>
+  )
+}
