@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import type { Identity } from '../identity/identity.ts'
 import { storedTerms } from '../review/task-review.ts'
@@ -9,6 +9,28 @@ import { statusAt } from './escrow-record.ts'
 
 /** The calling key: its id, scopes and wallet. */
 export type Caller = Pick<Identity, 'id' | 'scopes' | 'wallet'>
+
+/** The key that escrows are shown to. */
+export type Viewer = Pick<Caller, 'id' | 'wallet'>
+
+/**
+ * Admits the payer and the recipient of an escrow, and the creator and the claimant of its task.
+ *
+ * @throws GazewayError `not_found` for everyone else, as for an escrow that does not exist
+ */
+export async function requireSeen(
+  db: Kysely<Schema>,
+  { payer, recipient, task_id }: EscrowRow,
+  { id, wallet }: Viewer,
+): Promise<void> {
+  if (payer === id || (recipient !== null && (recipient === id || recipient === wallet))) return
+  const task = await db
+    .selectFrom('tasks')
+    .select(['creator', 'claimed_by'])
+    .where('id', '=', task_id)
+    .executeTakeFirst()
+  if (task?.creator !== id && task?.claimed_by !== id) found(undefined)
+}
 
 /**
  * Finds a task that the caller may lock money for. Locks its row until the transaction ends.

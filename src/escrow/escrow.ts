@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
 import type { LimitsOf } from '../wallet/budget/limits.ts'
-import { type Caller, found } from './access.ts'
+import { type Caller, found, requireSeen, type Viewer } from './access.ts'
 import { createExpiry } from './escrow-expiry.ts'
 import { attestationFaults, escrowFaults } from './escrow-faults.ts'
 import { type Escrow, type EscrowList, type NewEscrow, type Refund, type Release, toEscrow } from './escrow-record.ts'
@@ -40,10 +40,21 @@ export interface Escrows {
    * - `validation_failed`, `insufficient_credit` or `budget_reached`
    */
   create(input: NewEscrow, caller: Caller, keep?: Keep<Escrow>): Promise<Escrow>
-  /** Lists escrows, newest first. @throws GazewayError `invalid_cursor` */
-  list(query: Paged<EscrowList>): Promise<Page<Escrow>>
-  /** @throws GazewayError `not_found` */
-  get(id: string): Promise<Escrow>
+  /**
+   * Lists escrows, newest first.
+   *
+   * @param viewer key that sees those it pays, and those of tasks that it created or claimed; of one task also those that
+   *   pay it. Null for all escrows
+   * @throws GazewayError `invalid_cursor`
+   */
+  list(query: Paged<EscrowList>, viewer?: Viewer | null): Promise<Page<Escrow>>
+  /**
+   * Reads an escrow.
+   *
+   * @param viewer key that sees those it pays or is paid by, and those of tasks that it created or claimed; null for all
+   * @throws GazewayError `not_found`
+   */
+  get(id: string, viewer?: Viewer | null): Promise<Escrow>
   /**
    * Releases an escrow, once; later calls return the same reply. For its payer, its recipient and admins. Nothing
    * changes on an error.
@@ -130,14 +141,15 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
       return fundEscrow(deps, input, { caller, keep, paid: await funding(caller.id, input.recipient ?? null) })
     },
 
-    async list(query) {
+    async list(query, viewer = null) {
       const at = now().toISOString()
       await expiry.seeDue(at)
-      return listEscrows(store, query, (rows) => shownAll(rows, at))
+      return listEscrows(store, { query, viewer }, (rows) => shownAll(rows, at))
     },
 
-    async get(id) {
+    async get(id, viewer = null) {
       const row = await store.db.selectFrom('escrows').selectAll().where('id', '=', id).executeTakeFirst()
+      if (viewer !== null) await requireSeen(store.db, found(row), viewer)
       return shown(found(row), now().toISOString())
     },
 

@@ -82,6 +82,58 @@ describe('tasks and escrow over the platform', () => {
     assert.deepEqual(stats.reward_usd, { locked: 0, paid: 2.5, refunded: 0 })
   })
 
+  it('shows an escrow to its payer, its recipient, the keys of its task and admins alone', async () => {
+    const { gateway, keyId, key: payer } = platform
+    const make = (name: string) => gateway.keys.create({ name, scopes: ['platform'] })
+    const { key: admin, record: chief } = await gateway.keys.create({ name: 'chief', scopes: ['admin'] })
+    const [worker, named, stranger] = await Promise.all([make('worker'), make('named'), make('stranger')])
+    const reward = { title: 'Paid', reward_usd: 1, recipient: named.record.id }
+    const { id: task_id, escrow_id } = await post(201, '/api/tasks', reward)
+    await post(200, `/api/tasks/${task_id}/claim`, { agent: 'ada' }, worker.key)
+    const bare = await post(201, '/api/tasks', { title: 'Paid by an admin' })
+    await reply(200, platform, 'POST', '/api/wallet/metered/deposit', {
+      body: { caller_id: chief.id, amount_usd: 1, reference: 'of-the-chief' },
+      key: admin,
+    })
+    const ofAdmin = await post(201, '/api/wallet/escrow', { task_id: bare.id, amount_usd: 1 }, admin)
+    const list = async (query: string, key: string) => {
+      const page = await reply(200, platform, 'GET', `/api/wallet/escrow?${query}`, { key })
+      const { items, total } = page as unknown as { items: Reply[]; total: number }
+      assert.equal(total, items.length)
+      return items.map(({ id }) => id).filter((id) => id === escrow_id || id === ofAdmin.id)
+    }
+    const both: readonly string[] = [ofAdmin.id, escrow_id]
+    const first: readonly string[] = [escrow_id]
+    const none: readonly string[] = []
+    const live = 'status=live&limit=1000'
+    for (const [who, key, seen, all] of [
+      ['the payer, who also created the task of the other', payer, both, both],
+      ['an admin', admin, both, both],
+      ['the claimant', worker.key, first, first],
+      ['the recipient, by its task alone', named.key, first, none],
+      ['a stranger', stranger.key, none, none],
+    ] as const) {
+      assert.deepEqual(await list(`${live}`, key), all, who)
+      assert.deepEqual(
+        await list(`${live}&payer=${keyId}`, key),
+        all.filter((id) => id === escrow_id),
+        who,
+      )
+      for (const [id, task] of [
+        [escrow_id, task_id],
+        [ofAdmin.id, bare.id],
+      ] as const) {
+        assert.deepEqual(
+          await list(`task_id=${task}`, key),
+          seen.filter((one) => one === id),
+          who,
+        )
+        if (seen.includes(id)) await reply(200, platform, 'GET', `/api/wallet/escrow/${id}`, { key })
+        else await refused(404, 'not_found', 'escrow_id', platform, 'GET', `/api/wallet/escrow/${id}`, { key })
+      }
+    }
+  })
+
   it('pays no fixed key when none is set', async () => {
     const recipient = 'key_environment'
     const deposit = { caller_id: recipient, amount_usd: 1, reference: 'fixed-key' }

@@ -235,6 +235,11 @@ export function plansContract(open: () => Promise<Store>): void {
         reads[what] = () => services.escrows.list(query)
         indexes[what] = index
       }
+    const viewer = { id: 'key_1', wallet: null }
+    for (const [filters] of ESCROW_LISTS)
+      reads[`escrows of a key by ${filters}`] = () =>
+        services.escrows.list(EscrowList.parse({ ...pick(ESCROW_FILTERS, filters), limit: 5 }), viewer)
+    reads['one escrow of a key'] = () => services.escrows.get(ESCROW, viewer).catch(() => null)
     for (const [filters, index] of [
       [{ status: 'paid' }, /escrows_by_status \(status=\?/],
       [{ status: 'live', payer: 'key_environment' }, /escrows_counted \(payer=\?/],

@@ -1,12 +1,18 @@
 import * as z from 'zod'
 import { Escrow, EscrowList, NewEscrow, Refund, Release } from '../../../src/escrow/escrow.ts'
 import type { Gateway } from '../../../src/gateway.ts'
-import { callerOf } from '../../web/frame-context.ts'
+import { callerOf, type FrameContext } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
 
 const OneEscrow = z.strictObject({ id: z.string().max(128) })
+
+/** The key that escrows are shown to. Null for an admin's, which sees all. */
+function viewerOf(c: FrameContext) {
+  const caller = callerOf(c)
+  return caller.scopes.has('admin') ? null : caller
+}
 
 /** Routes of rewards that are locked until their tasks are done. */
 export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
@@ -26,18 +32,22 @@ export const escrowRoutes = ({ escrows }: Gateway): Route[] => [
   defineRoute('GET /api/wallet/escrow', {
     operation: 'listEscrows',
     summary: 'List escrows, newest first',
+    description:
+      'Those that the caller pays, and those of tasks that it created or claimed; with `task_id` also those that pay ' +
+      'the caller. An admin sees all.',
     access: 'platform',
     query: EscrowList.strict(),
     reply: pageOf(Escrow),
-    run: ({ query }) => listReply(query, (part) => escrows.list(part)),
+    run: ({ query, c }) => listReply(query, (part) => escrows.list(part, viewerOf(c))),
   }),
   defineRoute('GET /api/wallet/escrow/{id}', {
     operation: 'getEscrow',
     summary: 'Retrieve an escrow',
+    description: 'One that the caller pays or that pays the caller, or one of a task that it created or claimed.',
     access: 'platform',
     params: OneEscrow,
     reply: Escrow,
-    run: ({ params }) => escrows.get(params.id),
+    run: ({ params, c }) => escrows.get(params.id, viewerOf(c)),
   }),
   defineRoute('POST /api/wallet/escrow/release', {
     operation: 'releaseEscrow',
