@@ -201,6 +201,8 @@ var GIT_WITH_VALUE = /* @__PURE__ */ new Set([
   "--work-tree"
 ]);
 var isProgram = (word, name) => name !== void 0 && programOf(word) === name;
+var PUSHES_TOO = /* @__PURE__ */ new Set(["lfs", "subtree"]);
+var isPushingProgram = (word) => programOf(word).startsWith("git-") && PUSHES_TOO.has(programOf(word).slice("git-".length));
 var isShell = (program) => SHELLS.has(programOf(program));
 function withoutPrefixes(command2) {
   let isAfterRunner = false;
@@ -258,17 +260,20 @@ function isPlainlyRun(command2, at) {
   if (start === null || command2.length - start.words.length !== at) return false;
   if (!start.settings.every(isPlainSetting) || start.words.some(({ isOpaque }) => isOpaque)) return false;
   const [program, ...words] = start.words.map(({ text: text2 }) => text2);
-  if (!/^([\w.-]+|\/(usr|bin|opt)\/.*)$/.test(program ?? "")) return false;
-  return !isProgram(program ?? "", "git") || afterGitOptions(words) !== null;
+  if (!/^([\w.-]+|\/(usr|bin|opt)\/.*)$/.test(program ?? "") || isPushingProgram(program ?? "")) return false;
+  if (!isProgram(program ?? "", "git")) return true;
+  const [subcommand = ""] = afterGitOptions(words) ?? [];
+  return subcommand !== "" && !PUSHES_TOO.has(subcommand);
 }
 var HARMLESS = new Set(
-  "cat cd cut date echo egrep exit export false fgrep for grep head ls printf pwd return rg set sleep tail tee test tr true unset wait wc : [ [[".split(
+  "cat cd cut date echo egrep exit export false fgrep for grep head ls mkdir printf pwd return rg set sleep tail tee test tr true unset wait wc : [ [[".split(
     " "
   )
 );
 var EVALUATED = /\$\(|`/;
 var ALLOWED_WORDS = {
   cd: ({ text: text2, isOpaque }) => !isOpaque && !text2.startsWith("-"),
+  mkdir: ({ text: text2, isOpaque }) => !isOpaque && (text2 === "-p" || !text2.startsWith("-")),
   export: ({ text: text2, isOpaque }) => /^\w+$/.test(text2) && !isOpaque || isPlainSetting(text2),
   printf: ({ text: text2 }) => !text2.startsWith("-v"),
   // It runs programs with `--pre` and `--hostname-bin`.
@@ -328,6 +333,7 @@ function isPlainOption(word) {
   const [, name] = /^--([^=]+)/.exec(word) ?? [];
   return name === void 0 ? !/o/i.test(word) : LONG_OPTIONS.has(name);
 }
+var RUNS_IN_SED = /(^|[^\w\s\\])[\dgpimIM]*e[\dgpimIM]*\s*([;}\n]|$)|(^|[;{}\n$\d/])\s*e\s/;
 var INTERPRETER = /^(python|node|perl|ruby|php|deno|bun|osascript)[\d.]*$/;
 function runsLine(command2, written) {
   const [program, ...words] = started(command2)?.words ?? [];
@@ -335,6 +341,7 @@ function runsLine(command2, written) {
   const isWritten = ({ text: text2 }) => written.some((file2) => programOf(file2.text) === programOf(text2));
   if (isWritten(program)) return true;
   const name = programOf(program.text);
+  if (name === "sed") return words.some(({ text: text2 }) => !text2.startsWith("-") && RUNS_IN_SED.test(text2));
   if (!isShell(name) && !INTERPRETER.test(name) && name !== "source" && name !== ".") return false;
   const [file] = words.filter(({ text: text2 }) => !text2.startsWith("-"));
   const isCode = words.some(({ text: text2 }) => /^-\w*[ceE]$|^--eval$/.test(text2));
@@ -377,7 +384,7 @@ function linesIn(command2) {
   const own = /\s/.test(program?.text ?? "") ? [program] : [];
   return [...[...lines, ...own].map(({ text: text2 }) => text2), ...linesSetBy(command2, program?.text === "alias")];
 }
-var RUN_AS_LINE = /^(GIT_\w+|EDITOR|PAGER|VISUAL)=/;
+var RUN_AS_LINE = /^(GIT_\w+|EDITOR|MANPAGER|PAGER|VISUAL)=/;
 function linesSetBy(command2, isAlias) {
   return command2.flatMap(({ text: text2 }, at) => {
     const isSet = isAlias || command2[at - 1]?.text === "-c" || RUN_AS_LINE.test(text2) && !isPlainSetting(text2);
@@ -386,8 +393,10 @@ function linesSetBy(command2, isAlias) {
 }
 var TAKES_TEXT = new Set("gh echo printf cat head tail ls wc tee cut tr grep egrep fgrep rg".split(" "));
 var TEXT_OF_GIT = /* @__PURE__ */ new Set(["commit", "tag", "notes", "log", "show", "grep", "merge", "stash"]);
+var LOOKS_UP = /* @__PURE__ */ new Set(["apropos", "info", "man", "tldr", "type", "whatis", "whereis", "which"]);
 function isText(command2) {
-  const [program] = started(command2)?.words ?? [];
+  const [program, ...words] = started(command2)?.words ?? [];
+  if (LOOKS_UP.has(programOf(program?.text ?? ""))) return !words.some(({ text: text2 }) => text2.startsWith("-"));
   return TAKES_TEXT.has(programOf(program?.text ?? "")) || program !== void 0 && TEXT_OF_GIT.has(subcommandOf(command2) ?? "");
 }
 function heldBy(command2, wanted) {
@@ -404,6 +413,7 @@ function heldBy(command2, wanted) {
 function heldFrom(words, at, own) {
   const word = words[at];
   if (own[0] === "git" && isProgram(word, `git-${own[1]}`)) return wordsAfter(words, at + 1, own.slice(1));
+  if (own[0] === "git" && isPushingProgram(word)) return wordsAfter(words, at + 1, own);
   return isProgram(word, own[0]) ? wordsAfter(words, at + 1, own) : null;
 }
 function wordsAfter(words, from, [program, ...wanted]) {
@@ -412,6 +422,7 @@ function wordsAfter(words, from, [program, ...wanted]) {
   for (; at < words.length && next < wanted.length; at++) {
     const word = words[at];
     if (word === wanted[next]) next++;
+    else if (program === "git" && PUSHES_TOO.has(word)) continue;
     else if (isProgram(word, program) || !(word.startsWith("-") || words[at - 1]?.startsWith("-"))) return null;
   }
   return next === wanted.length ? at : null;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, resolve } from 'node:path'
+import { dirname, isAbsolute, resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
@@ -55,7 +55,12 @@ function foldersIn(line: string, folder: string): Set<string> {
       targets.reduce((from, target) => (isAbsolute(target) ? target : `${from}/${target}`), base),
     ),
   )
-  return new Set([...bases, ...reached].filter((one) => one === folder || existsSync(one)))
+  return new Set([...bases, ...reached].map(existing))
+}
+
+/** Finds the folder that a line may make others in: `mkdir -p ../shop/x && cd ../shop/x`. */
+function existing(folder: string): string {
+  return existsSync(folder) ? folder : existing(dirname(folder))
 }
 
 const expanded = ({ text }: { text: string }): string => text.replace(/^~(?=\/|$)/, homedir())

@@ -2,8 +2,14 @@ import { type Checkout, git } from '../context/git-command.ts'
 import { commandsIn } from './held-command.ts'
 import { subcommandOf } from './shell-command.ts'
 
-/** A line that sets an alias for one command: `git -c alias.p=push p`. */
-const SET_IN_LINE = /^alias\.[^=]+=(.*)$/is
+/** A word that sets an alias for one command: `git -c alias.p=push p`, `git --config-env=alias.p=VARIABLE p`. */
+const SET_IN_LINE = /^(?:--config-env=)?alias\.[^=]+=(.*)$/is
+
+/** A variable with the value of a setting, which may be an alias (git-config(1), GIT_CONFIG_COUNT). */
+const VALUE_IN_LINE = /^GIT_CONFIG_VALUE_\d+=(.*)$/s
+
+/** Aliases among the settings that git hands to its own programs: `'alias.p=push'`, `'alias.p'='push'`. */
+const SET_IN_PARAMETERS = /'alias\.[^'=]+(?:=|'=')([^']*)'/gi
 
 /** Adds to a line of shell what its aliases of git stand for, each as a line of its own. */
 export async function writtenOut(checkout: Checkout, line: string): Promise<string> {
@@ -15,10 +21,26 @@ export async function writtenOut(checkout: Checkout, line: string): Promise<stri
     const [name = '', ...value] = entry.split('\n')
     return used.has(name.slice('alias.'.length).toLowerCase()) ? [value.join('\n')] : []
   })
+  const variables = new Map(commands.flat().flatMap(({ text }) => (/^\w+=/.test(text) ? [variableIn(text)] : [])))
   const inLine = commands.flatMap((words) =>
-    words.flatMap(({ text }, at) => SET_IN_LINE.exec(text)?.[1] ?? configuredBy(text, words[at + 1]?.text, used)),
+    words.flatMap(({ text }, at) => {
+      const set = SET_IN_LINE.exec(text)?.[1]
+      if (set !== undefined) return variables.get(set) ?? set
+      return [...givenBy(text), ...configuredBy(text, words[at + 1]?.text, used)]
+    }),
   )
-  return [line, ...[...configured, ...inLine].map(asCommand)].join('\n')
+  return [line, ...new Set([...configured, ...inLine].map(asCommand))].join('\n')
+}
+
+function variableIn(word: string): [name: string, value: string] {
+  const at = word.indexOf('=')
+  return [word.slice(0, at), word.slice(at + 1)]
+}
+
+/** Lists what a variable of git's own sets that may be an alias. */
+function givenBy(word: string): string[] {
+  if (word.startsWith('GIT_CONFIG_PARAMETERS=')) return [...word.matchAll(SET_IN_PARAMETERS)].map(([, set = '']) => set)
+  return VALUE_IN_LINE.exec(word)?.slice(1) ?? []
 }
 
 /** Takes the value from `git config alias.p push`, where the line uses the alias. */

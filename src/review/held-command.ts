@@ -1,5 +1,14 @@
 import { isPlain, isPlainlyRun, isPlainSetting, runsLine } from './plain-command.ts'
-import { GIT_WITH_VALUE, inWords, isProgram, started, subcommandOf, withoutPrefixes } from './shell-command.ts'
+import {
+  GIT_WITH_VALUE,
+  inWords,
+  isProgram,
+  isPushingProgram,
+  PUSHES_TOO,
+  started,
+  subcommandOf,
+  withoutPrefixes,
+} from './shell-command.ts'
 import { programOf, type ShellCommand, type ShellLine, type ShellWord, shellLine } from './shell-line.ts'
 
 /** Commands that a hook holds where nobody can tell what the policy names. */
@@ -72,7 +81,7 @@ function linesIn(command: ShellCommand): string[] {
 }
 
 /** Variables with a line of shell that git and its like run. */
-const RUN_AS_LINE = /^(GIT_\w+|EDITOR|PAGER|VISUAL)=/
+const RUN_AS_LINE = /^(GIT_\w+|EDITOR|MANPAGER|PAGER|VISUAL)=/
 
 /** Lists the lines of shell that a command sets: `GIT_PAGER='…'`, `git -c core.pager='…'`, `alias p='…'`. */
 function linesSetBy(command: ShellCommand, isAlias: boolean): string[] {
@@ -85,8 +94,12 @@ function linesSetBy(command: ShellCommand, isAlias: boolean): string[] {
 const TAKES_TEXT = new Set('gh echo printf cat head tail ls wc tee cut tr grep egrep fgrep rg'.split(' '))
 const TEXT_OF_GIT = new Set(['commit', 'tag', 'notes', 'log', 'show', 'grep', 'merge', 'stash'])
 
+/** Programs that look words up, and may run another program only where an option says so: `man -P`. */
+const LOOKS_UP = new Set(['apropos', 'info', 'man', 'tldr', 'type', 'whatis', 'whereis', 'which'])
+
 function isText(command: ShellCommand): boolean {
-  const [program] = started(command)?.words ?? []
+  const [program, ...words] = started(command)?.words ?? []
+  if (LOOKS_UP.has(programOf(program?.text ?? ''))) return !words.some(({ text }) => text.startsWith('-'))
   return (
     TAKES_TEXT.has(programOf(program?.text ?? '')) ||
     (program !== undefined && TEXT_OF_GIT.has(subcommandOf(command) ?? ''))
@@ -116,6 +129,7 @@ function heldBy(command: ShellCommand, wanted: Wanted): Found | null {
 function heldFrom(words: readonly string[], at: number, own: readonly string[]): number | null {
   const word = words[at] as string
   if (own[0] === 'git' && isProgram(word, `git-${own[1]}`)) return wordsAfter(words, at + 1, own.slice(1))
+  if (own[0] === 'git' && isPushingProgram(word)) return wordsAfter(words, at + 1, own)
   return isProgram(word, own[0]) ? wordsAfter(words, at + 1, own) : null
 }
 
@@ -129,6 +143,7 @@ function wordsAfter(words: readonly string[], from: number, [program, ...wanted]
   for (; at < words.length && next < wanted.length; at++) {
     const word = words[at] as string
     if (word === wanted[next]) next++
+    else if (program === 'git' && PUSHES_TOO.has(word)) continue
     // From the program's own name on the line is looked at by itself.
     else if (isProgram(word, program) || !(word.startsWith('-') || words[at - 1]?.startsWith('-'))) return null
   }

@@ -1,4 +1,4 @@
-import { isProgram, isShell, started } from './shell-command.ts'
+import { isProgram, isPushingProgram, isShell, PUSHES_TOO, started } from './shell-command.ts'
 import { programOf, type ShellCommand, type ShellWord } from './shell-line.ts'
 
 /**
@@ -29,13 +29,15 @@ export function isPlainlyRun(command: ShellCommand, at: number): boolean {
   if (start === null || command.length - start.words.length !== at) return false
   if (!start.settings.every(isPlainSetting) || start.words.some(({ isOpaque }) => isOpaque)) return false
   const [program, ...words] = start.words.map(({ text }) => text)
-  if (!/^([\w.-]+|\/(usr|bin|opt)\/.*)$/.test(program ?? '')) return false
-  return !isProgram(program ?? '', 'git') || afterGitOptions(words) !== null
+  if (!/^([\w.-]+|\/(usr|bin|opt)\/.*)$/.test(program ?? '') || isPushingProgram(program ?? '')) return false
+  if (!isProgram(program ?? '', 'git')) return true
+  const [subcommand = ''] = afterGitOptions(words) ?? []
+  return subcommand !== '' && !PUSHES_TOO.has(subcommand)
 }
 
 /** Programs that neither change what HEAD is nor run another one. */
 const HARMLESS = new Set(
-  'cat cd cut date echo egrep exit export false fgrep for grep head ls printf pwd return rg set sleep tail tee test tr true unset wait wc : [ [['.split(
+  'cat cd cut date echo egrep exit export false fgrep for grep head ls mkdir printf pwd return rg set sleep tail tee test tr true unset wait wc : [ [['.split(
     ' ',
   ),
 )
@@ -46,6 +48,7 @@ const EVALUATED = /\$\(|`/
 /** Tests of the words of a program, where not all are harmless. */
 const ALLOWED_WORDS: Readonly<Record<string, (word: ShellWord) => boolean>> = {
   cd: ({ text, isOpaque }) => !isOpaque && !text.startsWith('-'),
+  mkdir: ({ text, isOpaque }) => !isOpaque && (text === '-p' || !text.startsWith('-')),
   export: ({ text, isOpaque }) => (/^\w+$/.test(text) && !isOpaque) || isPlainSetting(text),
   printf: ({ text }) => !text.startsWith('-v'),
   // It runs programs with `--pre` and `--hostname-bin`.
@@ -131,6 +134,9 @@ function isPlainOption(word: string): boolean {
   return name === undefined ? !/o/i.test(word) : LONG_OPTIONS.has(name)
 }
 
+/** Flag or command of sed that runs the text that it made as a line of shell. */
+const RUNS_IN_SED = /(^|[^\w\s\\])[\dgpimIM]*e[\dgpimIM]*\s*([;}\n]|$)|(^|[;{}\n$\d/])\s*e\s/
+
 const INTERPRETER = /^(python|node|perl|ruby|php|deno|bun|osascript)[\d.]*$/
 
 /**
@@ -144,6 +150,7 @@ export function runsLine(command: ShellCommand, written: readonly ShellWord[]): 
   const isWritten = ({ text }: ShellWord) => written.some((file) => programOf(file.text) === programOf(text))
   if (isWritten(program)) return true
   const name = programOf(program.text)
+  if (name === 'sed') return words.some(({ text }) => !text.startsWith('-') && RUNS_IN_SED.test(text))
   if (!isShell(name) && !INTERPRETER.test(name) && name !== 'source' && name !== '.') return false
   const [file] = words.filter(({ text }) => !text.startsWith('-'))
   const isCode = words.some(({ text }) => /^-\w*[ceE]$|^--eval$/.test(text))

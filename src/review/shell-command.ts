@@ -19,6 +19,12 @@ export const GIT_WITH_VALUE = new Set([
 export const isProgram = (word: string, name: string | undefined): boolean =>
   name !== undefined && programOf(word) === name
 
+/** Programs of git that push on their own: `git subtree push`, `git-lfs push`. */
+export const PUSHES_TOO: ReadonlySet<string> = new Set(['lfs', 'subtree'])
+
+export const isPushingProgram = (word: string): boolean =>
+  programOf(word).startsWith('git-') && PUSHES_TOO.has(programOf(word).slice('git-'.length))
+
 export const isShell = (program: string): boolean => SHELLS.has(programOf(program))
 
 /** Omits what may stand before a program: keywords, variables that are set, and programs that run another one. */

@@ -142,13 +142,20 @@ describe('the hook of the plugin before a command', () => {
     assert.match(await refusal('HOME=/tmp git push'), /is not plain: HOME=\/tmp git push\. Write it without settings/)
     git('config', 'alias.p', 'push')
     assert.match(await refusal('git p'), /^git push is held/)
-    assert.match(await refusal('git -c alias.q=push q'), /^git push is held/)
+    for (const command of [
+      'git -c alias.q=push q',
+      'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.q GIT_CONFIG_VALUE_0=push git q',
+      'git subtree push --prefix=lib origin main',
+    ])
+      assert.match(await refusal(command), /^git push is held/, command)
+    assert.equal(await refusal('man git push'), '')
     for (const command of [
       'git push origin HEAD',
       'git push origin main refs/notes/reviews',
       'git push origin :other',
       'git push -fu --no-verify -o ci.skip origin HEAD:main',
       'git push -d origin other',
+      'mkdir -p build; git push',
     ])
       assert.equal(await refusal(command), '', command)
     git('config', 'push.default', 'matching')
@@ -168,6 +175,7 @@ describe('the hook of the plugin before a command', () => {
       `git -C ${dirname(root)} -C ${basename(root)} push`,
       `git -C ${link}/.. push`,
       `cd ${dirname(root)} && git -C ${basename(root)} push`,
+      `mkdir -p ${root}/new/folder && cd ${root}/new/folder && git push`,
     ])
       assert.match((await reasonOf(elsewhere, command)) ?? '', /pay\.ts/, command)
   })

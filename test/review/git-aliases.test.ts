@@ -15,6 +15,13 @@ it('writes out aliases that the repository has, and those that a line sets and u
     ["git config alias.r 'push origin main' && git R", 'git push origin main'],
     ["git config --global alias.r '!cd x && git push'; git r", 'cd x && git push'],
     ['git config alias.r push'],
+    ['GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.s GIT_CONFIG_VALUE_0=push git s', 'git push'],
+    ['export GIT_CONFIG_VALUE_0=push GIT_CONFIG_KEY_0=alias.s GIT_CONFIG_COUNT=1; git s', 'git push'],
+    ["GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.s GIT_CONFIG_VALUE_0='!git push' git s", 'git push'],
+    ['GIT_CONFIG_PARAMETERS="\'alias.s=push\'" git s', 'git push'],
+    ["GIT_CONFIG_PARAMETERS=\"'alias.s'='push'\" git s", 'git push'],
+    ['V=push git --config-env=alias.s=V s', 'git push'],
+    ['V=push git --config-env alias.s=V s', 'git push'],
     ['git config --get alias.r; git r'],
     ['git status'],
   ] as const)

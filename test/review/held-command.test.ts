@@ -65,6 +65,15 @@ describe('a held command', () => {
     '. <(echo git push)',
     '/usr/lib/git-core/git-push origin main',
     'env -C cat git push',
+    // Programs of git that push by themselves, and one that runs what it makes of its text.
+    'git subtree push --prefix=lib origin main',
+    'git lfs push origin main',
+    'git-lfs push --all origin',
+    "echo x | sed 's/.*/git push/e'",
+    "echo x | sed 's|x|git push|ge;p'",
+    "sed -n '1e git push' README.md",
+    "man -P 'git push' git",
+    "MANPAGER='git push' man git",
     'psql -c "select \'git push\'"',
   ])
     it(`is found in ${line.replaceAll('\n', ' ')}`, () => assert.ok(held(line)))
@@ -80,6 +89,8 @@ describe('a held command', () => {
     'git stash; echo push',
     'gh pr view 4',
     'digit push',
+    'man git push',
+    'git subtree pull --prefix=lib origin push',
     '# git push',
     // What the docs list: a line that does not spell it.
     'python3 push.py',
@@ -134,6 +145,9 @@ describe('a held command in a line', () => {
     ['env -u HOME git push', 'env -u HOME git push'],
     ['sudo -u other git push', 'sudo -u other git push'],
     ['ssh host git push', 'ssh host git push'],
+    ['git lfs push origin main', 'git lfs push origin main'],
+    ['git subtree push --prefix=lib origin HEAD', 'git subtree push --prefix=lib origin HEAD'],
+    ['mkdir -m 700 x; git push', 'mkdir -m 700 x'],
     ['./git push', './git push'],
     ['git push $OPTIONS', 'git push $OPTIONS'],
     ['sh -c \'git push "$@"\' x origin other:main', 'sh -c git push "$@" x origin other:main'],
@@ -162,6 +176,7 @@ describe('a held command in a line', () => {
     'timeout 60 git push > log 2>&1; echo $?',
     'GIT_SSH_COMMAND="ssh -i key" git push && git log -1',
     'git push & wait',
+    'mkdir -p x; git push',
   ])
     it(`stands alone where nothing changes what it lands: ${line}`, () => assert.equal(held(line)?.besides, null))
 })

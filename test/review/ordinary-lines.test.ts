@@ -72,6 +72,11 @@ const WORK = [
   'psql shop -c "insert into t values (1)"',
   '# git push comes later\nnpm test',
   'ps aux | grep -c "[g]it push"',
+  'man git push',
+  'man git-push | col -b | head -40',
+  'which git push-all; type git',
+  'git lfs pull && git subtree pull --prefix=lib lib main',
+  "sed -e 's/git push/git pull/' -i README.md",
 ]
 
 /** Lines that push and do nothing else that matters, as agents write them. */
@@ -94,21 +99,18 @@ const PUSHES = [
   'if git push; then echo pushed; else echo failed; exit 1; fi',
   'git push > push.log 2>&1 || tail -n 20 push.log',
   'gh pr merge 4 --squash --delete-branch',
+  'mkdir -p build && git push',
 ]
 
 describe('the hold', () => {
   it('leaves ordinary lines alone that do not push', () => {
     assert.ok(WORK.length >= 60)
-    for (const line of WORK) {
-      const h = heldCommand(line, USUALLY_HELD)
-      if (h) console.log(line, h)
-    }
+    const held = WORK.filter((line) => heldCommand(line, USUALLY_HELD) !== null)
+    assert.deepEqual(held, [])
   })
 
   it('judges a plain push by HEAD, and does not deny it for how it is written', () => {
-    for (const line of PUSHES) {
-      const h = heldCommand(line, USUALLY_HELD)
-      if (!h || h.besides) console.log(line, h)
-    }
+    const denied = PUSHES.filter((line) => heldCommand(line, USUALLY_HELD)?.besides !== null)
+    assert.deepEqual(denied, [])
   })
 })
