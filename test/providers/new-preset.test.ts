@@ -14,7 +14,7 @@ import type { startInstance } from '../config/instance.ts'
 const TREE = ['adapters', 'bench', 'docs', 'plugin', 'scripts', 'src', 'test', 'tools', 'package.json', 'tsconfig.json']
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'LICENSE', 'Dockerfile', 'deploy']
 const MANIFESTS = ['mcp.example.json', 'server.json']
-/** What is run of these sources, bundled once: tsx would take seconds to load each. */
+/** Programs of these sources, bundled once: tsx would take seconds to load each. */
 const PROGRAMS = [
   'adapters/command/cli',
   'scripts/docs',
