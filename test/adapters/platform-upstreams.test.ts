@@ -195,6 +195,42 @@ describe('the upstreams on the platform', () => {
     assert.equal((await json<TriedUpstream>('/api/upstreams/one/try', {})).verdict, 'ok')
   })
 
+  it('are tried until their own time limit, or until the client leaves, where they hang', async () => {
+    const tried = (body: object) =>
+      Promise.all(Array.from({ length: 4 }, () => json<TriedUpstream>('/api/upstreams/one/try', body)))
+    const changes = { 'upstreams.one.timeout_ms': 1000, 'upstream.max_retries': 0 }
+
+    one.on('/models', double.hangs)
+    for (const { verdict, text } of await tried({ changes })) {
+      assert.equal(verdict, 'fail')
+      assert.match(text, /sent nothing for 1 s/)
+    }
+
+    one.on('/models', double.json(200, { data: [{ id: 'quick-1' }] }))
+    one.on('/chat/completions', double.hangs)
+    for (const { verdict, tested } of await tried({ changes, test: 'quick-1' }))
+      assert.deepEqual([verdict, tested?.ok, tested?.status], ['ok', false, null])
+
+    one.received.length = 0
+    const leaving = new AbortController()
+    const left = Array.from({ length: 4 }, () =>
+      fetch(`${running.url}/api/upstreams/one/try`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${running.admin}` },
+        body: JSON.stringify({ test: 'quick-1' }),
+        signal: leaving.signal,
+      }),
+    )
+    const asked = () => one.received.filter(({ path }) => path === '/v1/chat/completions')
+    await until(async () => asked().length === 4)
+    assert.equal((await request('/api/upstreams/one/try', {})).status, 429)
+    leaving.abort()
+    for (const { reason } of (await Promise.allSettled(left)) as PromiseRejectedResult[])
+      assert.equal(reason.name, 'AbortError')
+    await Promise.all(asked().map(({ aborted }) => aborted))
+    await until(async () => (await request('/api/upstreams/one/try', {})).status === 200)
+  })
+
   it('are tried with their stored keys, which no other address gets', async () => {
     const tried = await json<TriedUpstream>('/api/upstreams/one/try', {})
     assert.equal(tried.verdict, 'ok')
