@@ -6,12 +6,10 @@ import { isSignedBy } from '../signing/ssh-key.ts'
 import { sshsigSigner } from '../signing/sshsig.ts'
 import { passkeyFault } from '../signing/webauthn.ts'
 import { countersignatureOf } from './countersignature.ts'
+import { REVIEW_NAMESPACE } from './identities.ts'
 import type { Policy } from './policy.ts'
 import type { OpenedReceipt } from './receipt.ts'
 import type { Level } from './statement.ts'
-
-/** Namespace of reviewers' signatures: `ssh-keygen -Y sign -n gazeway-review`. */
-const REVIEW_NAMESPACE = 'gazeway-review'
 
 /** Greatest difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000
@@ -116,11 +114,13 @@ function observedBy(receipt: OpenedReceipt, policy: Policy): Observed | null {
   const { level, observed_at } = found.observation
   const at = new Date(observed_at)
   const { id } = receipt.review.reviewer
+  const names = [id, ...(policy.identities.get(id.toLowerCase()) ?? [])]
   const trusted = policy.signers.filter(
     ({ principals, key }) => policy.observers.some((name) => matchesPatterns(principals, name)) && found.isBy(key),
   )
   const isOfReviewer = ({ key, principals }: AllowedSigner) =>
-    matchesPatterns(principals, id) && trusted.some((observer) => observer.key.blob.equals(key.blob))
+    names.some((name) => matchesPatterns(principals, name)) &&
+    trusted.some((observer) => observer.key.blob.equals(key.blob))
   if (policy.signers.some(isOfReviewer)) return null
   const valid = trusted.length === 0 ? null : firstValid(trusted, policy, OBSERVER_NAMESPACE, [at])
   return valid !== null && 'key' in valid ? { level, at, key: valid.key } : null

@@ -2,7 +2,8 @@ import type { Checkout } from '../context/git-command.ts'
 import { GazewayError } from '../errors.ts'
 import { askGit } from './checkout.ts'
 
-const TRAILER = /^co-authored-by:.*<([^<>]+)>\s*$/gim
+/** Trailer of a co-author, which may be folded. */
+const TRAILER = /^co-authored-by[ \t]*:(?:[^\n<]|\n[ \t])*<([^<>\n]+)>/gim
 
 /**
  * Lists the addresses of those who wrote the commits of a range: authors, and co-authors by trailer, in lower case.

@@ -5,6 +5,7 @@ import { type AllowedSigner, parseAllowedSigners, parseRevokedKeys } from '../si
 import { Passkey } from '../signing/webauthn.ts'
 import { matchesGlob } from '../text/glob.ts'
 import { parseJson } from '../text/json.ts'
+import { type Identities, identitiesOf } from './identities.ts'
 import { Level } from './statement.ts'
 
 /** Demands on the reviews of a path. */
@@ -75,6 +76,7 @@ export const PolicyFile = z
 /** A review policy with the files that it names. */
 export interface Policy extends z.infer<typeof PolicyFile> {
   signers: AllowedSigner[]
+  identities: Identities
   /** SHA-256 of its text. */
   digest: string
   /** Base64 of revoked keys. */
@@ -103,10 +105,12 @@ export async function readPolicy(
     throw new GazewayError('validation_failed', `${name} is no review policy: ${place}: ${issue?.message}.`)
   }
   const { allowed_signers: signers, revoked_keys: revoked } = policy.data
+  const allowed = parseAllowedSigners(await readBeside(signers))
   return {
     ...policy.data,
     digest: createHash('sha256').update(text).digest('hex'),
-    signers: parseAllowedSigners(await readBeside(signers)),
+    signers: allowed,
+    identities: identitiesOf(allowed),
     revoked: revoked === undefined ? new Set() : parseRevokedKeys(await readBeside(revoked)),
   }
 }

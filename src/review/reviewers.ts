@@ -1,6 +1,6 @@
 import { reaches } from '../gaze/level.ts'
-import type { AllowedSigner } from '../signing/allowed-signers.ts'
 import type { Authenticated } from './authenticate.ts'
+import type { Identities } from './identities.ts'
 import type { OpenedReceipt } from './receipt.ts'
 import type { Level, PartCoverage, Review } from './statement.ts'
 
@@ -22,30 +22,31 @@ export function countedReceipt({ review }: OpenedReceipt, authenticated: Authent
   return { ...authenticated, decision: review.decision, read }
 }
 
-/** One person, with all receipts that count. Receipts with the same name or the same key are one person's. */
+/** One person, with all receipts that count. */
 export interface Reviewer {
+  /** Names in the receipts. */
   names: Set<string>
-  keys: Set<string>
+  /** These names, the keys that signed, and the others that are the same person's by the allowed signers. */
+  known: Set<string>
   receipts: Counted[]
 }
 
-/** Groups receipts by person. A person whose last decision asks for changes has approved nothing. */
-export function reviewersOf(counted: readonly Counted[]): Reviewer[] {
+/** Groups receipts by person: by what {@link Reviewer.known} of them have in common. */
+export function reviewersOf(counted: readonly Counted[], identities: Identities): Reviewer[] {
   const people: Reviewer[] = []
   for (const one of counted) {
-    const [same, others] = [
-      people.filter((person) => isSame(person, one)),
-      people.filter((person) => !isSame(person, one)),
-    ]
+    const known = new Set(
+      [one.reviewer.toLowerCase(), ...one.keys].flatMap((own) => [own, ...(identities.get(own) ?? [])]),
+    )
+    const isSame = (person: Reviewer) => [...known].some((own) => person.known.has(own))
+    const [same, others] = [people.filter(isSame), people.filter((person) => !isSame(person))]
     const receipts = [...same.flatMap((person) => person.receipts), one]
     const names = new Set(receipts.map(({ reviewer }) => reviewer.toLowerCase()))
-    people.splice(0, people.length, ...others, { names, keys: new Set(receipts.flatMap(({ keys }) => keys)), receipts })
+    for (const person of same) for (const own of person.known) known.add(own)
+    people.splice(0, people.length, ...others, { names, known, receipts })
   }
   return people
 }
-
-const isSame = ({ names, keys }: Reviewer, one: Authenticated): boolean =>
-  names.has(one.reviewer.toLowerCase()) || one.keys.some((key) => keys.has(key))
 
 /** Tells whether the last decision of a person, comments aside, asks for changes. */
 export function asksForChanges({ receipts }: Reviewer): boolean {
@@ -54,16 +55,9 @@ export function asksForChanges({ receipts }: Reviewer): boolean {
   return last?.decision === 'request_changes'
 }
 
-/** Tells whether a person is an author, by name or by another name that the allowed signers give to the same key. */
-export function isAuthor(
-  { names, keys }: Reviewer,
-  authors: ReadonlySet<string>,
-  signers: readonly AllowedSigner[],
-): boolean {
-  const lines = signers.filter(({ key }) => keys.has(key.blob.toString('base64')))
-  const known = [...names, ...lines.flatMap(({ principals }) => principals.map((name) => name.toLowerCase()))]
-  return known.some((name) => authors.has(name))
-}
+/** Tells whether a person is an author, under any of their names. */
+export const isAuthor = ({ known }: Reviewer, authors: ReadonlySet<string>): boolean =>
+  [...known].some((name) => authors.has(name))
 
 /**
  * Counts how often a person read a hunk or acknowledged an item: the most in one receipt, so that two receipts of one

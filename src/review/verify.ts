@@ -69,10 +69,10 @@ export function judgeChange(
     if (typeof found !== 'string') counted.push(countedReceipt(receipt, found))
     else refused.push({ reviewer: receipt.review.reviewer.id, reason: found })
   }
-  const people = reviewersOf(counted)
+  const people = reviewersOf(counted, policy.identities)
   for (const person of people.filter(asksForChanges)) refused.push(namedAs(person, 'they asked for changes'))
   const willing = people.filter((person) => !asksForChanges(person))
-  const others = willing.filter((person) => !isAuthor(person, authors, policy.signers))
+  const others = willing.filter((person) => !isAuthor(person, authors))
   for (const person of needsOthers(change, policy) ? willing.filter((person) => !others.includes(person)) : [])
     refused.push(namedAs(person, 'they are an author of the range'))
   const unread = unreadParts(change, policy, willing, others)

@@ -178,6 +178,38 @@ describe('what lands, judged by receipts', () => {
     assert.equal((await judge(root, ['main', 'topic'], receipts, lenient)).passed, true)
   })
 
+  it('takes the names and keys of lines that share one for one person, and not those of a pattern or a gateway', async (t) => {
+    const { root, git } = createTopic(t)
+    git('commit', '-q', '--amend', '-m', 'Change', '--author', 'Ann <ann@work.example.org>')
+    const change = await changeIn(root, 'main', 'topic')
+    const second = createPerson('ann-phone@example.org')
+    const receipts = [await receiptOf(change, ann), await receiptOf(change, second), await receiptOf(change, bob)]
+    const linked = lineOf(second, '', 'ann@example.org,Ann@Work.example.org,ann-phone@example.org')
+    const ofAnn = [lineOf(ann), linked, lineOf(bob)]
+    const judged = (lines: string[], more: object, of = receipts) =>
+      judge(root, ['main', 'topic'], of, policyOf(lines, more))
+    const { refused } = await judged(ofAnn, { reviewers: 1 })
+    const reason = 'they are an author of the range'
+    assert.deepEqual(refused, [{ reviewer: 'ann@example.org, ann-phone@example.org', reason }])
+    assert.equal((await judged(ofAnn, { reviewers: 1 }, receipts.slice(0, 1))).passed, false)
+    const two = { reviewers: 2, not_author: false }
+    assert.equal((await judged(ofAnn, two, receipts.slice(0, 2))).passed, false)
+    assert.equal((await judged(ofAnn, two)).passed, true)
+    const shared = [lineOf(ann), lineOf(bob), lineOf(second, '', '*@example.org')]
+    const ofBoth = lineOf(gateway, 'namespaces="gazeway-observer"', 'gateway,ann@example.org,bob@example.org')
+    assert.equal((await judged([...shared, ofBoth], two, [receipts[0], receipts[2]] as OpenedReceipt[])).passed, true)
+  })
+
+  it('finds a co-author in each form of the trailer', async (t) => {
+    const { root, git } = createTopic(t)
+    const forms = ['co-Authored-By : Bob <bob@example.org>', 'Co-authored-by: Bob\n <bob@example.org>']
+    for (const form of [...forms, 'Co-authored-by: Bob <bob@example.org> (pair)']) {
+      git('commit', '-q', '--amend', '-m', `Change\n\n${form}`)
+      const receipts = [await receiptOf(await changeIn(root, 'main', 'topic'), bob)]
+      assert.equal((await judge(root, ['main', 'topic'], receipts)).passed, false, form)
+    }
+  })
+
   it('needs all commits of the range to know its authors, and without not_author a merge of depth 2', async (t) => {
     const { root, git } = createRepositoryWithMerge(t)
     const receipts = [await receiptOf(await changeIn(root, 'HEAD^', 'HEAD'), bob)]
@@ -293,6 +325,10 @@ describe('the level of a receipt', () => {
     assert.equal(await passes(lineOf(gateway, observer, 'gateway,ANN@example.org')), false)
     const named = lineOf(gateway, 'namespaces="none"', 'ann@example.org')
     assert.equal(await passes(lineOf(gateway, observer), named), false, 'by another line of the key')
+    const phone = lineOf(createPerson('ann-phone@example.org'), '', 'ann-phone@example.org,ann@example.org')
+    const ofPhone = lineOf(gateway, observer, 'gateway,ann-phone@example.org')
+    assert.equal(await passes(ofPhone), true)
+    assert.equal(await passes(ofPhone, phone), false, 'by another name of the reviewer')
   })
 
   it('is not that of a countersignature over another receipt', async (t) => {
