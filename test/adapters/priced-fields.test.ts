@@ -217,6 +217,30 @@ describe('a member that is not known in a listed field', () => {
   })
 })
 
+it('names that an object has twice reach no provider, whichever it would read', async () => {
+  const post = async (limits: Partial<z.input<typeof NewKey>>, tool: string) => {
+    const { key } = await running.gateway.keys.create({ name: 'twice', scopes: ['inference'], ...limits })
+    upstream.on(MESSAGES, json(200, message({ input_tokens: 1, output_tokens: 1 })))
+    const reply = await fetch(`${running.url}/v1${MESSAGES}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: `{"model":"${OPUS}", "max_tokens":10,"messages":[{"role":"user","content":"Hi"}],"tools":[${tool}]}`,
+    })
+    assert.equal(reply.status, 200, await reply.text())
+    return sent().at(-1)?.text ?? ''
+  }
+  const searching = '"type":"web_search_20260318","name":"web_search"'
+  const custom = '"type":"custom","name":"web_search","input_schema":{"type":"object"}'
+  const models = { models: [OPUS] }
+  for (const tool of [`{${searching},"max_uses":900,"max_uses":1}`, `{${searching},"max_us\\u0065s":900,"max_uses":1}`])
+    for (const limits of [BUDGET, models]) assert.equal((await post(limits, tool)).includes('900'), false, tool)
+  const advisor = `{"type":"advisor_20260301","model":"dear",${custom},"model":null}`
+  assert.equal(/advisor|dear/.test(await post(models, advisor)), false)
+  // A request without them has its own blanks, and so has one of a key without limits.
+  assert.match(await post(BUDGET, `{ ${custom}}`), /\[\{ "type"/)
+  assert.match(await post({}, advisor), /advisor/)
+})
+
 it('OpenRouter is told the rates that are reserved, and lower ones of the client are kept', async () => {
   const priceOf = async (fields: object, path = CHAT) => {
     upstream.received.length = 0

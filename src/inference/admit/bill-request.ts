@@ -13,6 +13,7 @@ import { requireCounts, requireExactNames } from './billed-fields.ts'
 import { nameLimit } from './name-limit.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
+import { repeatsNames } from './repeated-names.ts'
 import { isOpen, longestAnswers } from './requested-answers.ts'
 import { requireModels, requireNamed, requirePrices } from './require-allowed.ts'
 import { type Reserved, reserveFor } from './reserve.ts'
@@ -240,7 +241,8 @@ function billWithin(
   // Money first: a call that is refused for it takes nothing of the rate limits.
   function begin(reserved: Reserved): Bill | Promise<Bill> {
     // A field that is there twice, once as null, has no value here, and may have one at Google.
-    const isRewritten = parts.isRouted || (isHeld(caller) && isOfGoogle(path))
+    const isLimited = isHeld(caller) || caller.models !== null
+    const isRewritten = parts.isRouted || (isHeld(caller) && isOfGoogle(path)) || (isLimited && repeatsNames(request))
     const { reservation } = reserved
     const bill = (counted: CountedCall) =>
       reservation.left() === Number.POSITIVE_INFINITY

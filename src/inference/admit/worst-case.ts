@@ -37,7 +37,10 @@ export interface BoundDeps {
 }
 
 /** Parts of a request that bound its cost. */
-export type BoundedRequest = Pick<ClientRequest<{ [field: string]: unknown }>, 'bytes' | 'text' | 'json' | 'outline'>
+export type BoundedRequest = Pick<
+  ClientRequest<{ [field: string]: unknown }>,
+  'bytes' | 'text' | 'json' | 'outline' | 'edits'
+>
 
 /** Upper bound of a call's cost with a certain prompt, by the limit of its answer. */
 export interface Quote {
