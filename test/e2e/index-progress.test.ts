@@ -36,6 +36,8 @@ describe('a work context of a project whose index takes long to make', () => {
 
     const { isError } = await server.call('gateway_memory_store', { key: 'color', value: 'green' })
     assert.ok(!isError, 'the server answers other calls meanwhile')
+    // It would index the rest beside the tests that follow.
+    await server.client.close()
   })
 })
 
