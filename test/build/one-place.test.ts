@@ -4,6 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, it } from 'node:test'
+import { build } from 'esbuild'
+import { bundleTests } from '../../scripts/bundle-tests.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { RECORD_TABLES, TABLES } from '../../src/store/schema.ts'
 
@@ -63,7 +65,8 @@ before(async () => {
   writeFileSync(join(folder, 'columns.ts'), await columnsAsTypes())
   const scope = { include: ['src', 'tools', 'adapters', 'columns.ts'], exclude: ['adapters/console/web'] }
   writeFileSync(join(folder, 'scratch.json'), JSON.stringify({ extends: './tsconfig.json', ...scope }))
-  cpSync('test/build/one-place-probe.ts', join(folder, PROBE))
+  cpSync(PROBE, join(folder, PROBE))
+  await build({ ...bundleTests([]), absWorkingDir: folder, entryPoints: { probe: PROBE }, outdir: 'bundled' })
 })
 
 it('a forgotten part of an error code or of a table does not compile', () => {
@@ -102,10 +105,8 @@ it('a forgotten part of an error code or of a table does not compile', () => {
 })
 
 it('a period is enforced, a status counted, and a guard holds on both lanes, from one place', () => {
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', PROBE, join(folder, 'probe.db')], {
-    cwd: folder,
-    encoding: 'utf8',
-  })
+  const args = [join(folder, 'bundled/probe.js'), join(folder, 'probe.db')]
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   assert.deepEqual(JSON.parse(stdout), {
     period: {
