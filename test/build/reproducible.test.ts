@@ -36,7 +36,7 @@ describe('two builds, in two folders at two times, of one tree', () => {
     assert.ok(existsSync('dist/console'), 'run `npm run build` before')
     for (const source of SOURCES) cpSync(source, join(folder, source), { recursive: true })
     for (const path of bundledPackages()) linkFiles(path, join(folder, path))
-    run(folder, process.execPath, '--import', 'tsx', 'scripts/build.ts')
+    runWithoutGit(folder, '--import', 'tsx', 'scripts/build.ts')
   })
 
   it('have the same files with the same bytes', () => {
@@ -67,6 +67,10 @@ describe('two builds, in two folders at two times, of one tree', () => {
     assert.equal(digestOf(there), digestOf(here))
   })
 })
+
+/** Runs Node as on another machine, whose path leads to no program, git among them. */
+const runWithoutGit = (cwd: string, ...args: string[]) =>
+  execFileSync(process.execPath, args, { cwd, env: { ...process.env, ...ELSEWHERE, PATH: '' }, stdio: 'ignore' })
 
 /** Runs a program as on another machine. */
 function run(cwd: string, program: string, ...args: string[]): string {
