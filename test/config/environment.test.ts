@@ -144,6 +144,8 @@ describe('the data folder', () => {
     assert.equal(platformFolder('darwin', {}, '/Users/ann'), '/Users/ann/Library/Application Support/gazeway')
     assert.equal(platformFolder('win32', {}, 'C:\\Users\\ann'), 'C:\\Users\\ann\\AppData\\Local\\gazeway\\Data')
     assert.equal(platformFolder('win32', windows, 'C:\\Users\\ann'), 'D:\\Local\\gazeway\\Data')
+    const home = 'C:\\Users\\Jörg Müller (Żółć)'
+    assert.equal(platformFolder('win32', {}, home), `${home}\\AppData\\Local\\gazeway\\Data`)
   })
 
   it('is below the home folder where a path begins with ~/, which no shell has put in', async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, it } from 'node:test'
 import { parse } from 'smol-toml'
 import { runHere } from './in-process.ts'
-import { CLI, finish, newPlace, type Place, run } from './server.ts'
+import { CLI, connect, finish, newPlace, type Place, run } from './server.ts'
 
 const CURSOR =
   '{\n  // mine\n  "mcpServers": {\n    "git": { "command": "git", "env": { "GIT_TOKEN": "ghp-never-shown" } }\n  }\n}\n'
@@ -241,6 +241,25 @@ describe('gazeway setup', () => {
     assert.match((await gazeway(['setup', 'opencode', '--yes'])).stdout, /opencode\.jsonc already has the entry/)
     assert.equal((await gazeway(['remove', '--yes'])).code, 0)
     assert.deepEqual([read(jsonc), read(json)], ['{ "mcp": {} }\n', '{}\n'])
+  })
+
+  it('works for a person whose folders have spaces and letters beyond ASCII, from the first start on', async () => {
+    const home = join(place.home, 'Jörg Müller (Żółć)')
+    const data = join(home, 'App Data', 'データ')
+    mkdirSync(join(home, '.cursor'), { recursive: true })
+    const there: Place = { ...place, home, data, env: { ...place.env, ...NOWHERE, HOME: home, GAZEWAY_HOME: data } }
+    const setUp = await run(there, ['setup', '--yes'])
+    assert.equal(setUp.code, 0, setUp.stderr)
+    const { command, args } = JSON.parse(read(join(home, '.cursor/mcp.json'))).mcpServers.gazeway
+    assert.deepEqual([command, args.at(0)], [process.execPath, CLI])
+    const added = `${JSON.stringify({ key: 'deploy/staging', value: 'uses the eu-west cluster' })}\n`
+    writeFileSync(join(home, 'fünf Fakten.jsonl'), added)
+    const stored = await run(there, ['memory', 'import', join(home, 'fünf Fakten.jsonl')])
+    assert.equal(stored.code, 0, stored.stderr)
+    assert.ok(existsSync(join(data, 'gazeway.db')), 'the store is made where the variable says')
+    const { call } = await connect(there)
+    const { structuredContent } = await call('gateway_memory_recall', { key: 'deploy/staging' })
+    assert.equal(structuredContent.memory?.value, 'uses the eu-west cluster')
   })
 
   it('takes no home folder for a project', async () => {
