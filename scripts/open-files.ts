@@ -278,6 +278,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'statement.ts',
     'shell-command.ts',
     'task-review.ts',
+    'trailers.ts',
     'uncommitted.ts',
     'verify.ts',
   ],

@@ -13,6 +13,7 @@ import type { Change } from '../../src/review/part.ts'
 import type { Policy } from '../../src/review/policy.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
 import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
+import { trailerOf } from '../../src/review/trailers.ts'
 import { makeFolder } from '../../src/store/make-folder.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
 import type { Task } from '../../src/tasks/task-record.ts'
@@ -149,7 +150,8 @@ async function fileFor(checkout: Checkout, { head }: Change, id: string, { out }
 async function hand(receipt: Receipt, { base, head }: Change, { sign }: ReviewFlags, file: string): Promise<void> {
   await replaceFile(file, `${JSON.stringify(receipt)}\n`)
   const name = relative(process.cwd(), file)
-  const { reviewer, decision, coverage, level } = openReceipt(receipt, name).review
+  const { review, payload } = openReceipt(receipt, name)
+  const { reviewer, decision, coverage, level } = review
   const read = `${plain(reviewer.id)}: ${decision}, ${coverage.seen} of ${coverage.lines} lines seen, level ${level}.`
   if (sign === undefined)
     process.stdout.write(`\n${read}\nThe receipt: ${name}\nSign it:     gazeway review sign ${name}\n`)
@@ -160,4 +162,5 @@ async function hand(receipt: Receipt, { base, head }: Change, { sign }: ReviewFl
   const range = head.commit === null ? 'HEAD^..HEAD' : `${base.commit.slice(0, 10)}..${head.commit.slice(0, 10)}`
   const once = head.commit === null ? ' (once it is committed)' : ''
   process.stdout.write(`Verify it:   gazeway review verify ${name} --range ${range} --policy review.json${once}\n`)
+  process.stdout.write(`In a merge or a squash, name it: ${trailerOf(payload)}\n`)
 }

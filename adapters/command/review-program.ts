@@ -24,12 +24,14 @@ Examples:
 
 const VERIFY_EXAMPLES = `
 Exits with 0 when every changed line of the range is in receipts that the policy accepts, and with 1 when not; it then prints
-the unread hunks as path:lines. It needs the commits of the range, and neither a store nor a network.
+the unread hunks as path:lines. It needs the commits of the range, and neither a store nor a network. Without files it takes the
+receipts that the trailers of a merge or a squash name, from refs/notes/reviews and from this machine.
 
 Examples:
   $ gazeway review verify receipt.json --range HEAD^..HEAD --policy review.json      a squash, fetched with depth 2
   $ gazeway review verify receipts/*.json --range origin/main..HEAD --policy review.json
-  $ git notes --ref reviews show HEAD | gazeway review verify - --range HEAD^..HEAD --policy review.json`
+  $ git notes --ref reviews show HEAD | gazeway review verify - --range HEAD^..HEAD --policy review.json
+  $ gazeway review verify --range HEAD^..HEAD --policy review.json      Gazeway-Review: sha256:… in its message`
 
 const SIGN_EXAMPLES = `
 The signature is a plain one, of Ed25519 or ECDSA, which DSSE verifiers read. A key with a passphrase signs through ssh-agent.
@@ -64,7 +66,10 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
   review
     .command('verify')
     .description('judge a range of commits by review receipts; exits with 1 and the unread hunks if it fails')
-    .argument('<receipt...>', 'files of receipts, JSON or JSON Lines; - is the standard input')
+    .argument(
+      '[receipt...]',
+      'files of receipts, JSON or JSON Lines; - is the standard input; those that Gazeway-Review trailers name by default',
+    )
     .requiredOption('--range <base..head>', 'commits that land')
     .option('--policy <file>', 'review policy, read as it was at BASE; review.policy (review.json) by default')
     .option('--json', 'print JSON')

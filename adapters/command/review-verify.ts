@@ -1,13 +1,16 @@
 import { resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
+import type { Checkout } from '../../src/context/git-command.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { openPolicy } from '../../src/review/policy-source.ts'
-import { readReceipts } from '../../src/review/receipt.ts'
+import { type OpenedReceipt, readReceipts } from '../../src/review/receipt.ts'
+import { findReceipts, missingAmong, RECEIPT_NOTES, receiptsNamedIn } from '../../src/review/trailers.ts'
 import { type Verdict, verifyRange } from '../../src/review/verify.ts'
 import { counted } from '../../src/text/counted.ts'
 import { plain } from '../../src/text/plain.ts'
 import { readInput } from './read-input.ts'
 import { revisionsIn } from './review-range.ts'
+import { writtenReceipts } from './review-receipts.ts'
 
 /** Flags of `gazeway review verify`. */
 export interface VerifyFlags {
@@ -19,6 +22,7 @@ export interface VerifyFlags {
 /**
  * Judges a range of commits by receipts and prints the verdict.
  *
+ * @param files of receipts; without any, those that trailers of the range name
  * @param start loads the settings, which name the policy where no flag does
  * @returns whether it passed
  */
@@ -31,11 +35,33 @@ export async function verifyReceipts(
   const checkout = await openCheckout(process.cwd())
   const file = flags.policy ?? resolve(checkout.top, (await start()).loaded.config.review.policy)
   const policy = await openPolicy(checkout, base, file)
-  const texts = await Promise.all(files.map((file) => readInput(file, 'The receipt')))
-  const receipts = texts.flatMap((content, index) => readReceipts(content, files[index] as string))
+  const receipts = files.length > 0 ? await receiptsIn(files) : await receiptsByTrailer(checkout, { base, head })
   const verdict = await verifyRange(checkout, { base, head }, receipts, policy, new Date())
   process.stdout.write(flags.json ? `${JSON.stringify(verdict, null, 2)}\n` : verdictInWords(verdict))
   return verdict.passed
+}
+
+async function receiptsIn(files: readonly string[]): Promise<OpenedReceipt[]> {
+  const texts = await Promise.all(files.map((file) => readInput(file, 'The receipt')))
+  return texts.flatMap((content, index) => readReceipts(content, files[index] as string))
+}
+
+/** Finds the receipts that trailers name, in the notes and among those of this machine, and says which are not found. */
+async function receiptsByTrailer(checkout: Checkout, range: { base: string; head: string }): Promise<OpenedReceipt[]> {
+  const { digests, ordinary } = await receiptsNamedIn(checkout, range.base, range.head)
+  const own = await Promise.all((await writtenReceipts(checkout)).map((file) => readInput(file, 'The receipt')))
+  const receipts = await findReceipts(checkout, digests, own)
+  const notices = [
+    ...ordinary.map(
+      (commit) => `${commit.slice(0, 10)}: a Gazeway-Review trailer counts on a merge or a squash alone.`,
+    ),
+    ...missingAmong(digests, receipts).map(
+      (digest) => `sha256:${digest}: no receipt of this digest in ${RECEIPT_NOTES} or on this machine.`,
+    ),
+    ...(digests.size === 0 ? ['No merge and no squash of the range names a receipt by a Gazeway-Review trailer.'] : []),
+  ]
+  for (const notice of notices) process.stderr.write(`${notice}\n`)
+  return receipts
 }
 
 /** Describes a verdict: unread parts, receipts that do not count, and the end. */

@@ -33,11 +33,28 @@ export interface OpenedReceipt extends Receipt {
  * @throws GazewayError `validation_failed` naming what is no receipt
  */
 export function readReceipts(text: string, name: string): OpenedReceipt[] {
-  const whole = parseJson(text)
-  if (whole !== undefined) return [openReceipt(whole, name)]
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.map((line, index) => openReceipt(parseJson(line), lines.length === 1 ? name : `${name}:${index + 1}`))
+  const texts = textsIn(text)
+  return texts.map((one, index) => openReceipt(parseJson(one), texts.length === 1 ? name : `${name}:${index + 1}`))
 }
+
+/** Reads the receipts in a text whose statements are wanted, whatever else is in it. */
+export function receiptsWith(text: string, isWanted: (payload: Buffer) => boolean): OpenedReceipt[] {
+  return textsIn(text).flatMap((one) => {
+    const value = parseJson(one)
+    const { data } = Travelling.safeParse(value)
+    return data !== undefined && isWanted(Buffer.from(data, 'base64')) ? [openReceipt(value, 'A receipt')] : []
+  })
+}
+
+/** Statement of what may be a receipt, or an envelope alone. */
+const Travelling = z.union([
+  z.object({ envelope: z.object({ payload: z.string() }) }).transform(({ envelope }) => envelope.payload),
+  z.object({ payload: z.string() }).transform(({ payload }) => payload),
+])
+
+/** Splits a text into receipts: it is one as JSON, or has one a line. */
+const textsIn = (text: string): string[] =>
+  parseJson(text) === undefined ? text.split('\n').filter((line) => line.trim() !== '') : [text]
 
 /**
  * Opens a receipt from JSON.

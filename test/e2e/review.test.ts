@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
-import { RECEIPT_MEDIA_TYPE } from '../../src/review/receipt.ts'
+import { RECEIPT_MEDIA_TYPE, readReceipts } from '../../src/review/receipt.ts'
 import { receiptPayload, unsigned } from '../../src/review/statement.ts'
+import { trailerOf } from '../../src/review/trailers.ts'
 import { parseAllowedSigners } from '../../src/signing/allowed-signers.ts'
 import { fileSigner } from '../../src/signing/signer.ts'
 import { REVIEW_LINK, readReview } from '../docs/read-review.ts'
@@ -134,6 +135,43 @@ describe('gazeway review verify', () => {
     const receipt = readFileSync(join(place.home, 'receipt.json'), 'utf8')
     const { code, stderr } = await run({ ...place, project: clone.root }, args, {}, receipt)
     assert.deepEqual([code, stderr], [0, ''])
+  })
+
+  it('takes the receipts that the trailer of a squash names, from notes, and says what counts for nothing', async (t) => {
+    const { review, git, place, root } = createGated(t)
+    await review()
+    const file = join(place.home, 'receipt.json')
+    git('notes', '--ref', 'reviews', 'add', '-F', file, 'HEAD')
+    const [receipt] = readReceipts(readFileSync(file, 'utf8'), file)
+    assert.ok(receipt)
+    const trailer = trailerOf(receipt.payload)
+    git('checkout', '-q', '-b', 'landed', 'HEAD^')
+    git('merge', '-q', '--squash', 'main')
+    git('commit', '-q', '-m', `Pay (#4)\n\n${trailer}`)
+    const clone = createRepository(t)
+    const verify = async () => {
+      clone.git('fetch', '-q', '--depth', '2', `file://${root}`, 'landed', '+refs/notes/*:refs/notes/*')
+      clone.git('checkout', '-q', 'FETCH_HEAD')
+      const args = ['review', 'verify', '--range', 'HEAD^..HEAD', '--policy', 'review.json']
+      return run({ ...place, project: clone.root }, args)
+    }
+    const passed = await verify()
+    assert.deepEqual(passed, { code: 0, stdout: 'Passed: 2 hunks, read by ann@example.org.\n', stderr: '' })
+    git('commit', '-q', '--amend', '-m', `Pay\n\n${trailer.slice(0, -1)}${trailer.endsWith('0') ? 1 : 0}`)
+    const unknown = await verify()
+    assert.match(
+      unknown.stderr,
+      /^sha256:\w{64}: no receipt of this digest in refs\/notes\/reviews or on this machine\.\n$/,
+    )
+    assert.equal(unknown.code, 1)
+    git('commit', '-q', '--amend', '-m', `Pay\n\n${trailer}`)
+    git('commit', '-q', '--allow-empty', '-m', 'Next')
+    const series = await run(place, ['review', 'verify', '--range', 'HEAD~2..HEAD', '--policy', 'review.json'])
+    const [ordinary, none] = series.stderr.split('\n')
+    const commit = git('rev-parse', 'HEAD^').slice(0, 10)
+    assert.equal(ordinary, `${commit}: a Gazeway-Review trailer counts on a merge or a squash alone.`)
+    assert.match(none ?? '', /^No merge and no squash of the range names a receipt/)
+    assert.equal(series.code, 1)
   })
 
   it('is of the commit that was read, where the head moved meanwhile', async (t) => {
