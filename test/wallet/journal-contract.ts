@@ -122,6 +122,78 @@ export function journalContract(open: OpenStore): void {
     assert.equal(await presumed(store), 0)
   })
 
+  it('writes the same record after a kill as without one', async (t) => {
+    const { store, folder } = await prepare(t)
+    const full = {
+      ...{
+        usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12, cached_tokens: 3 },
+        tags: ['night', 'ci'],
+      },
+      ...{ session_id: 'one', thread_id: 'two', turn_id: 'three', kind: 'subagent', client: 'codex' },
+      ...{ error: 'what the upstream said', changed: ['top_k=dropped'], skipped: [] },
+      ...{ cache: { saved_usd: 0.001, missed_tokens: 4, missed_usd: 0.002, changed: 'tools' } },
+    } satisfies Partial<CallRecord>
+    const columns = async (id: string) => {
+      const { call_id, session, error, ...row } = await store.db
+        .selectFrom('calls')
+        .selectAll()
+        .where('call_id', '=', id)
+        .executeTakeFirstOrThrow()
+      const tags = await store.db
+        .selectFrom('call_tags')
+        .select('tag')
+        .where('call_id', '=', id)
+        .orderBy('tag')
+        .execute()
+      return { ...row, hasError: error !== null, tags }
+    }
+    for (const of of [full, {}]) {
+      const [killed, written] = [callRecord(of), callRecord(of)]
+      const { reservations, calls, journal, goAway } = await startProcess(store, folder)
+      const reservation = await reservations.reserve(recorded, 700)
+      calls.record(written, undefined, reservation.take(1))
+      await calls.flush()
+      goAway()
+      calls.record(killed, undefined, reservation.take(1))
+      await assert.rejects(calls.flush())
+      journal.close()
+      await recover(store, folder)
+      assert.deepEqual(await columns(killed.call_id), await columns(written.call_id))
+    }
+  })
+
+  it('counts what a process of the version before had not written', async (t) => {
+    const { store, folder } = await prepare(t)
+    await die(store, folder)
+    const { path, text } = journalIn(folder)
+    const [{ fields, ...header }, ...lines] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const objects = lines.map(({ call, ...line }) => {
+      if (call === undefined) return line
+      const { values, ...rest } = call
+      return {
+        call: { record: Object.fromEntries(values.map((value: unknown, i: number) => [fields[i], value])), ...rest },
+      }
+    })
+    for (const { call } of objects) for (const name of ['cache', 'tags', 'changed']) delete call?.record[name]
+    rmSync(path)
+    for (const line of [{ ...header, version: 1 }, ...objects]) appendFileSync(path, `${JSON.stringify(line)}\n`)
+    assert.equal((await recover(store, folder)).calls, 1)
+    assert.deepEqual([await spent(store), await presumed(store)], [300, 500])
+  })
+
+  it('leaves the journal of a later version alone', async (t) => {
+    const { store, folder } = await prepare(t)
+    await die(store, folder)
+    const { path, text } = journalIn(folder)
+    rmSync(path)
+    appendFileSync(path, text.replace('"version":2', '"version":3'))
+    assert.equal((await recover(store, folder)).processes, 0)
+    assert.equal(journalIn(folder).path, path)
+  })
+
   it('counts once, whichever of its writes a recovery dies at', async (t) => {
     const { store, folder } = await prepare(t)
     await die(store, folder)

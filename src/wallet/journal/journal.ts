@@ -6,7 +6,7 @@ import { makeFolder } from '../../store/make-folder.ts'
 import type { ProcessLock } from '../../store/sqlite/process-lock.ts'
 import type { Micros } from '../../text/money.ts'
 import type { NotedCharge } from '../receipts/store-receipts.ts'
-import { header, type JournalLine, lockOf, partOf } from './journal-file.ts'
+import { callLine, header, type JournalLine, lockOf, partOf } from './journal-file.ts'
 
 /** Bytes of a part, after which the next one begins once the store has all of the part before. */
 const PART_BYTES = 1024 * 1024
@@ -154,11 +154,11 @@ export function createJournal(onError: (error: unknown) => void): Journal {
       else out.set(allowanceId, micros)
       append({ out: [allowanceId, micros] })
     },
-    noteCall({ record, spend, made }, callerId) {
+    noteCall(call, callerId) {
+      const { spend } = call
       const isBounded = spend === null ? callerId !== null : spend.noted !== undefined
       if (!isBounded) return null
-      const { content, error, ...counts } = record
-      const noted = note({ call: { record: { error: error === null ? null : UNTOLD, ...counts }, spend, made } })
+      const noted = note(callLine(call, UNTOLD))
       if (noted !== null) spend?.noted?.()
       return noted
     },
