@@ -37,20 +37,13 @@ export function readReceipts(text: string, name: string): OpenedReceipt[] {
   return texts.map((one, index) => openReceipt(parseJson(one), texts.length === 1 ? name : `${name}:${index + 1}`))
 }
 
-/** Reads the receipts in a text whose statements are wanted, whatever else is in it. */
+/** Reads the receipts in a text whose statements are wanted. Whatever else is in it is skipped, also what is no receipt. */
 export function receiptsWith(text: string, isWanted: (payload: Buffer) => boolean): OpenedReceipt[] {
   return textsIn(text).flatMap((one) => {
-    const value = parseJson(one)
-    const { data } = Travelling.safeParse(value)
-    return data !== undefined && isWanted(Buffer.from(data, 'base64')) ? [openReceipt(value, 'A receipt')] : []
+    const { receipt } = tryToOpen(parseJson(one))
+    return receipt !== undefined && isWanted(receipt.payload) ? [receipt] : []
   })
 }
-
-/** Statement of what may be a receipt, or an envelope alone. */
-const Travelling = z.union([
-  z.object({ envelope: z.object({ payload: z.string() }) }).transform(({ envelope }) => envelope.payload),
-  z.object({ payload: z.string() }).transform(({ payload }) => payload),
-])
 
 /** Splits a text into receipts: it is one as JSON, or has one a line. */
 const textsIn = (text: string): string[] =>
@@ -63,17 +56,21 @@ const textsIn = (text: string): string[] =>
  * @throws GazewayError `validation_failed` when it is none
  */
 export function openReceipt(value: unknown, name: string): OpenedReceipt {
-  const isEnvelope = isObject(value) && 'payloadType' in value
-  const receipt = Receipt.safeParse(isEnvelope ? { mediaType: RECEIPT_MEDIA_TYPE, envelope: value } : value)
-  if (!receipt.success) throw refused(name, receipt.error)
-  const payload = payloadOf(receipt.data.envelope)
-  const statement = ReceiptStatement.safeParse(parseJson(payload.toString()))
-  if (!statement.success) throw refused(name, statement.error)
-  const subjects = Object.assign({}, ...statement.data.subject.map(({ digest }) => digest))
-  return { ...receipt.data, payload, review: statement.data.predicate, subjects }
+  const opened = tryToOpen(value)
+  if (opened.receipt !== undefined) return opened.receipt
+  const [issue] = opened.error.issues
+  const place = issue?.path.join('.') || 'it'
+  throw new GazewayError('validation_failed', `${name} is no review receipt: ${place}: ${issue?.message}.`)
 }
 
-function refused(name: string, { issues: [issue] }: z.ZodError): GazewayError {
-  const place = issue?.path.join('.') || 'it'
-  return new GazewayError('validation_failed', `${name} is no review receipt: ${place}: ${issue?.message}.`)
+/** Opens a receipt from JSON, or says why it is none. */
+function tryToOpen(value: unknown): { receipt: OpenedReceipt } | { receipt?: never; error: z.ZodError } {
+  const isEnvelope = isObject(value) && 'payloadType' in value
+  const travelling = Receipt.safeParse(isEnvelope ? { mediaType: RECEIPT_MEDIA_TYPE, envelope: value } : value)
+  if (!travelling.success) return travelling
+  const payload = payloadOf(travelling.data.envelope)
+  const statement = ReceiptStatement.safeParse(parseJson(payload.toString()))
+  if (!statement.success) return statement
+  const subjects = Object.assign({}, ...statement.data.subject.map(({ digest }) => digest))
+  return { receipt: { ...travelling.data, payload, review: statement.data.predicate, subjects } }
 }

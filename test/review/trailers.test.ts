@@ -9,6 +9,7 @@ import { createPerson, lineOf, NOW, policyOf, receiptOf } from './people.ts'
 import { createRepository, numbered } from './repository.ts'
 
 const ann = createPerson('ann@example.org')
+const bob = createPerson('bob@example.org')
 
 /** A topic branch of two commits whose receipt is a note on its head, and a main branch that went on. */
 async function createReviewed(t: TestContext) {
@@ -21,6 +22,7 @@ async function createReviewed(t: TestContext) {
   const checkout = await openCheckout(root)
   const { payload, envelope } = await receiptOf(await readChange(checkout, 'main', 'topic'), ann)
   const note = JSON.stringify({ mediaType: RECEIPT_MEDIA_TYPE, envelope })
+  const other = (await receiptOf(await readChange(checkout, 'main', 'topic'), bob)).envelope
   git('notes', '--ref', 'reviews', 'add', '-m', note, 'topic')
   git('checkout', '-q', 'main')
   const base = commitFiles({ 'b.txt': 'other\n' })
@@ -34,12 +36,12 @@ async function createReviewed(t: TestContext) {
       checkout,
       { base: from, head: to },
       receipts,
-      await policyOf([lineOf(ann)]),
+      await policyOf([lineOf(ann), lineOf(bob)]),
       NOW,
     )
     return { passed, ordinary, missing }
   }
-  return { ...repository, base, judge, trailer: trailerOf(payload), note }
+  return { ...repository, base, judge, trailer: trailerOf(payload), note, other }
 }
 
 it('A trailer leads from a merge or a squash to a receipt among the notes, after the reviewed branch is gone', async (t) => {
@@ -79,4 +81,24 @@ it('A trailer that names no receipt, or stands within a line, finds none, and fo
   assert.deepEqual(await judge('HEAD^1'), { passed: false, ordinary: [], missing: [digest] })
   git('notes', '--ref', 'reviews', 'append', '-m', `prose\n${note}\n${note}`, 'main')
   assert.equal((await judge('HEAD^1')).passed, true)
+})
+
+it('A note that shows one statement and carries another counts for the one that it carries', async (t) => {
+  const { git, judge, trailer, note, other } = await createReviewed(t)
+  git('merge', '-q', '--no-ff', '-m', `Merge\n\n${trailer}`, 'topic')
+  git('notes', '--ref', 'reviews', 'remove', 'topic')
+  const { envelope } = JSON.parse(note)
+  git('notes', '--ref', 'reviews', 'add', '-m', JSON.stringify({ ...other, envelope }), 'main')
+  const [, digest] = trailer.split('sha256:')
+  assert.deepEqual(await judge('HEAD^1'), { passed: false, ordinary: [], missing: [digest] })
+})
+
+it('A note with the statement of a receipt that is none keeps nobody from the receipt', async (t) => {
+  const { git, judge, trailer, note } = await createReviewed(t)
+  git('merge', '-q', '--no-ff', '-m', `Merge\n\n${trailer}`, 'topic')
+  const { envelope } = JSON.parse(note)
+  const { payload } = envelope
+  for (const foreign of [{ envelope: { payload } }, { payload }, { payload, payloadType: 'other', signatures: 1 }])
+    git('notes', '--ref', 'reviews', 'append', '-m', JSON.stringify(foreign), 'main')
+  assert.deepEqual(await judge('HEAD^1'), { passed: true, ordinary: [], missing: [] })
 })
