@@ -36,6 +36,8 @@ export interface Answer<Output = string> {
 }
 
 const HARDENED = [
+  // Its hint would come before the reason of a failure.
+  'advice.graftFileDeprecated=false',
   'safe.bareRepository=explicit',
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',

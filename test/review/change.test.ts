@@ -206,6 +206,15 @@ describe('the canonical change', () => {
     await assert.rejects(change('origin/main'), { code: 'validation_failed' })
   })
 
+  it('is refused in a clone that is too shallow, with the reason of git', async (t) => {
+    const { root, commitFiles } = repositoryWith(t, { 'a.txt': 'one\n' })
+    commitFiles({ 'a.txt': 'two\n' })
+    const shallow = createRepository(t)
+    shallow.git('pull', '-q', '--depth', '1', `file://${root}`, 'main')
+    const message = /^git refused \(fatal: Needed a single revision\)\. .*fetch deeper/
+    await assert.rejects(changeIn(shallow.root), { code: 'not_found', message })
+  })
+
   it('has the parents that the hash of a commit names, whatever info/grafts says', async (t) => {
     const { root, git, commitFiles } = repositoryWith(t, { 'a.txt': 'one\n' })
     const read = commitFiles({ 'a.txt': 'two\n' })
