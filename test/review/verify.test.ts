@@ -200,6 +200,15 @@ describe('what lands, judged by receipts', () => {
     assert.equal((await judged([...shared, ofBoth], two, [receipts[0], receipts[2]] as OpenedReceipt[])).passed, true)
   })
 
+  it('takes the line of a key that signs commits for a line of its person', async (t) => {
+    const { root, git } = createTopic(t)
+    git('commit', '-q', '--amend', '-m', 'Change', '--author', 'Ann <ann@work.example.org>')
+    const receipts = [await receiptOf(await changeIn(root, 'main', 'topic'), ann)]
+    const atWork = lineOf(ann, 'namespaces="git"', 'ann@work.example.org')
+    const { passed, refused } = await judge(root, ['main', 'topic'], receipts, policyOf([atWork, lineOf(ann)]))
+    assert.deepEqual([passed, refused], [false, [{ reviewer: ann.name, reason: 'they are an author of the range' }]])
+  })
+
   it('finds a co-author in each form of the trailer', async (t) => {
     const { root, git } = createTopic(t)
     const forms = ['co-Authored-By : Bob <bob@example.org>', 'Co-authored-by: Bob\n <bob@example.org>']
