@@ -55,12 +55,16 @@ function foldersIn(line: string, folder: string): Set<string> {
       targets.reduce((from, target) => (isAbsolute(target) ? target : `${from}/${target}`), base),
     ),
   )
-  return new Set([...bases, ...reached].map(existing))
+  return new Set([...bases, ...reached].map((place) => existingAbove(place)))
 }
 
-/** Finds the folder that a line may make others in: `mkdir -p ../shop/x && cd ../shop/x`. */
-function existing(folder: string): string {
-  return existsSync(folder) ? folder : existing(dirname(folder))
+/**
+ * Finds the folder that a line may make others in: `mkdir -p ../shop/x && cd ../shop/x`. Without any it is the top one, such
+ * as that of a drive that is not there.
+ */
+export function existingAbove(folder: string, exists = existsSync, above = dirname): string {
+  const next = above(folder)
+  return next === folder || exists(folder) ? folder : existingAbove(next, exists, above)
 }
 
 const expanded = ({ text }: { text: string }): string => text.replace(/^~(?=\/|$)/, homedir())
