@@ -84,7 +84,12 @@ export function judgeChange(
 
 /** Tells whether a path of a change has to be read by others than its authors. */
 const needsOthers = ({ parts }: Pick<Change, 'parts'>, policy: Policy): boolean =>
-  parts.some((part) => pathsOf(part).some((path) => demandOn(policy, path).not_author))
+  parts.some((part) =>
+    pathsOf(part).some((path) => {
+      const { reviewers, not_author } = demandOn(policy, path)
+      return reviewers > 0 && not_author
+    }),
+  )
 
 const namedAs = ({ names }: Reviewer, reason: string) => ({ reviewer: [...names].join(', '), reason })
 

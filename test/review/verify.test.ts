@@ -229,6 +229,7 @@ describe('what lands, judged by receipts', () => {
     const message = new RegExp(`before ${git('rev-parse', 'HEAD^2')} were not fetched`)
     await assert.rejects(judged(shallow.root), { code: 'not_found', message })
     assert.equal((await judged(shallow.root, { not_author: false })).passed, true)
+    assert.equal((await judged(shallow.root, { reviewers: 0 })).passed, true)
     shallow.git('fetch', '-q', '--unshallow', `file://${root}`)
     assert.equal((await judged(shallow.root)).refused[0]?.reason, 'they are an author of the range')
   })
