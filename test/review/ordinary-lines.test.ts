@@ -77,6 +77,7 @@ const WORK = [
   'which git push-all; type git',
   'git lfs pull && git subtree pull --prefix=lib lib main',
   "sed -e 's/git push/git pull/' -i README.md",
+  "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*' git status",
 ]
 
 /** Lines that push and do nothing else that matters, as agents write them. */
