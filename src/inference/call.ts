@@ -105,12 +105,12 @@ export function createMakeCall(deps: CallDeps): MakeCall {
     const { bill, endpoint, context } = call
     const started = performance.now()
     const toErrorEvent = (error: GazewayError, number: number) => errorEvent(endpoint, error, context.requestId, number)
-    const held = billedReceiver(receiver, bill, {
-      errorEvent: toErrorEvent,
-      tellsCost: endpoint !== GENERATE_CONTENT,
-      countTokens: deps.countTokens,
-    })
     try {
+      const held = billedReceiver(receiver, bill, {
+        errorEvent: toErrorEvent,
+        tellsCost: endpoint !== GENERATE_CONTENT,
+        countTokens: deps.countTokens,
+      })
       const result = await tryCandidates(deps, call, candidatesFor(call, plan), held)
       const { callId, usage } = result
       const model = call.verbatim === null ? result.model : (plan.choices[0]?.requested ?? '')

@@ -77,7 +77,8 @@ export interface Admission extends ModelRequest {
  *
  * @param isGone tells whether nobody waits for the call any more
  * @returns a promise only when the store is asked
- * @throws GazewayError the refusal, recorded in the audit trail, as `billFor`
+ * @throws GazewayError the refusal, recorded in the audit trail, as `billFor`; `invalid_json` for a request that is
+ *   nested too deeply to be written again. What was reserved is free again then
  */
 export function admit(
   deps: RequestBillDeps,
@@ -102,9 +103,7 @@ export function admit(
     ...(verbatim?.service !== undefined && { upstream: verbatim.service }),
     ...(standIns !== null && { standIns: () => standIns(context) }),
   }
-  const bill = billFor(deps, billed, context)
-  if (bill instanceof Promise) return bill.then((made) => limited(asked, context, made))
-  return limited(asked, context, bill)
+  return billFor(deps, billed, context, (bill) => limited(asked, context, bill))
 }
 
 /** Lower bound for a recording: Opus at 6 kbit/s has 750 bytes per second, and a second is 10 tokens. */

@@ -11,6 +11,7 @@ import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, billOfOthers, countedBill, NO_BILL, type PaidContext } from './bill.ts'
 import { requireCounts, requireExactNames } from './billed-fields.ts'
 import { nameLimit } from './name-limit.ts'
+import { beginCounted, type Prepare, preparedWith } from './prepared-call.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { repeatsNames } from './repeated-names.ts'
@@ -51,10 +52,16 @@ export interface BilledRequest {
 /**
  * Creates the bill of a request: checks the permissions of the key and reserves the worst-case cost.
  *
+ * @param prepare prepares the call with the bill, which ends if that fails; the call then does not count in its session
  * @throws GazewayError `model_not_allowed`, `model_not_priced`, `limit_not_kept`, `too_many_requests`,
- *   `insufficient_credit`, `debt_open`, `budget_reached` or `session_budget_reached`
+ *   `insufficient_credit`, `debt_open`, `budget_reached` or `session_budget_reached`, and as `prepare`
  */
-export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: PaidContext): Bill | Promise<Bill> {
+export function billFor<Call extends object>(
+  deps: RequestBillDeps,
+  asked: BilledRequest,
+  context: PaidContext,
+  prepare: Prepare<Call>,
+): Call | Promise<Call> {
   const { callerId, ownKey } = context
   const { session_id: sessionId, thread_id: threadId } = context.session ?? NO_SESSION
   const paid = billOfOthers(context)
@@ -66,19 +73,22 @@ export function billFor(deps: RequestBillDeps, asked: BilledRequest, context: Pa
   try {
     if (callerId === null) {
       requirePrices(deps.prices, asked.models(), { isHeld: false, path: asked.path })
-      return NO_BILL
+      return prepare(NO_BILL)
     }
     // Field by field: Node 20 takes microseconds for each field that is added to a spread.
-    const billOfCaller = (key: Identity | null) =>
-      billInSession(deps, asked, { callerId, sessionId, threadId, paid, isOurs, key })
+    const prepareOfCaller = (key: Identity | null) =>
+      prepareInSession(deps, asked, { callerId, sessionId, threadId, paid, isOurs, key }, prepare)
     const known = deps.identity(callerId)
-    if (known instanceof Promise) return known.then(billOfCaller).catch(refuse)
-    const bill = billOfCaller(known)
-    return bill instanceof Promise ? bill.catch(refuse) : bill
+    if (known instanceof Promise) return known.then(prepareOfCaller).catch(refuse)
+    const call = prepareOfCaller(known)
+    return call instanceof Promise ? call.catch(refuse) : call
   } catch (error) {
     return refuse(error)
   }
 }
+
+/** Refusals for what a request holds, which get no record. */
+const UNRECORDED: readonly string[] = ['validation_failed', 'invalid_json']
 
 /**
  * Records a refusal in the audit trail.
@@ -91,7 +101,7 @@ function refuseNoted(
   { surface, callerId, address = null, session, tags }: PaidContext,
   error: unknown,
 ): never {
-  if (error instanceof GazewayError && !error.isNoted && error.code !== 'validation_failed')
+  if (error instanceof GazewayError && !error.isNoted && !UNRECORDED.includes(error.code))
     // The record of a request that leaves the model to the upstream has none.
     void deps.noteRefusal({
       surface,
@@ -129,13 +139,9 @@ export async function billUnpriced(
     const { session_id: sessionId, thread_id: threadId } = context.session ?? NO_SESSION
     // What costs nothing, such as the answer of an earlier call, is had after a stop, too.
     const isCall = cost === 'unbounded' && sessionId !== null
-    const begun = isCall ? await deps.sessionGate.begin(key, { sessionId, threadId }, {}) : null
-    try {
-      return countedBill(NO_BILL, await deps.rates.begin(key, () => ({ prompt: 0, answer: 0 })))
-    } catch (error) {
-      await begun?.undo()
-      throw error
-    }
+    const counting = isCall ? deps.sessionGate.begin(key, { sessionId, threadId }, {}) : null
+    const nothing = () => ({ prompt: 0, answer: 0 })
+    return await beginCounted(counting, async () => countedBill(NO_BILL, await deps.rates.begin(key, nothing)))
   } catch (error) {
     return refuseNoted(deps, { path, requested: models[0]?.requested }, context, error)
   }
@@ -168,21 +174,23 @@ interface RequestCaller {
   key: Identity | null
 }
 
-/** Counts the call in its session, for a key that limits the calls or minutes of sessions, and creates its bill. */
-function billInSession(deps: RequestBillDeps, asked: BilledRequest, caller: RequestCaller): Bill | Promise<Bill> {
+/** Counts the call in its session, for a key that limits the calls or minutes of sessions, and prepares it with its bill. */
+function prepareInSession<Call extends object>(
+  deps: RequestBillDeps,
+  asked: BilledRequest,
+  caller: RequestCaller,
+  prepare: Prepare<Call>,
+): Call | Promise<Call> {
   const { callerId, key, sessionId, threadId } = caller
+  function prepared(): Call | Promise<Call> {
+    const bill = billOf(deps, asked, caller)
+    return bill instanceof Promise ? bill.then((made) => preparedWith(made, prepare)) : preparedWith(bill, prepare)
+  }
   // Sessions of wallets are stopped, too.
   const owner = key ?? { id: callerId, sessionLimits: null }
   const begun = sessionId === null ? null : deps.sessionGate.begin(owner, { sessionId, threadId }, asked.request.json)
-  if (begun === null) return billOf(deps, asked, caller)
-  return begun.then(async (call) => {
-    try {
-      return await billOf(deps, asked, caller)
-    } catch (error) {
-      await call?.undo()
-      throw error
-    }
-  })
+  if (begun === null) return prepared()
+  return beginCounted(begun, prepared)
 }
 
 function billOf(
@@ -238,12 +246,16 @@ function billWithin(
     return counted instanceof Promise ? counted.then((begun) => countedBill(paid, begun)) : countedBill(paid, counted)
   }
   const isOpenEnded = stream === true && !isDetached && isOpen(endpointOf(path), request.json)
+  // A field that is there twice, once as null, has no value here, and may have one at Google.
+  const isLimited = isHeld(caller) || caller.models !== null
+  const isRewritten = parts.isRouted || (isHeld(caller) && isOfGoogle(path)) || (isLimited && repeatsNames(request))
   // Money first: a call that is refused for it takes nothing of the rate limits.
   function begin(reserved: Reserved): Bill | Promise<Bill> {
-    // A field that is there twice, once as null, has no value here, and may have one at Google.
-    const isLimited = isHeld(caller) || caller.models !== null
-    const isRewritten = parts.isRouted || (isHeld(caller) && isOfGoogle(path)) || (isLimited && repeatsNames(request))
     const { reservation } = reserved
+    function fail(error: unknown): never {
+      reservation.end()
+      throw error
+    }
     const bill = (counted: CountedCall) =>
       reservation.left() === Number.POSITIVE_INFINITY
         ? countedBill(unreservedBill(deps, { key: caller, reservation, isRewritten }), counted)
@@ -257,12 +269,12 @@ function billWithin(
             isDetached,
             isRewritten,
           })
-    const counted = deps.rates.begin(caller, tokens)
-    if (!(counted instanceof Promise)) return bill(counted)
-    return counted.then(bill, (error: unknown) => {
-      reserved.reservation.end()
-      throw error
-    })
+    try {
+      const counted = deps.rates.begin(caller, tokens)
+      return counted instanceof Promise ? counted.then(bill).catch(fail) : bill(counted)
+    } catch (error) {
+      return fail(error)
+    }
   }
   const reserved = reserveFor(deps, { key: caller, sessionId }, bound, isGone)
   return reserved instanceof Promise ? reserved.then(begin) : begin(reserved)
