@@ -61,7 +61,7 @@ describe('dialogs by the keyboard alone', { skip: WITHOUT_BROWSER }, () => {
     await dialog.getByLabel('Tags').focus()
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'typed/key' }).click()
-    await press(dialog.getByRole('button', { name: 'Edit' }))
+    await press(page.getByRole('button', { name: 'Edit' }))
     await hasFocus(dialog.getByLabel('Kind'))
     await page.close()
   })

@@ -37,7 +37,13 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     setAt((chosen + by + found.length) % found.length)
   }
   return (
-    <dialog ref={dialog} class="palette" aria-label="Find anything" onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class="palette"
+      aria-label="Find anything"
+      // The event comes late: from a palette that is gone it would close the next one.
+      onClose={({ currentTarget }) => currentTarget.isConnected && onClose()}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault()

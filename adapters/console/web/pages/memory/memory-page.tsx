@@ -18,6 +18,7 @@ import {
   Primary,
   When,
 } from '../../components/components.ts'
+import { Empty } from '../../components/empty.tsx'
 import { go, href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
@@ -28,11 +29,14 @@ import { textOf } from './value-text.ts'
 /** Page of a memory: its value, and where it is from. */
 export function MemoryPage({ id: key, query }: { id: string; query: URLSearchParams }) {
   const [namespace, project] = ['in', 'project'].map((name) => query.get(name))
-  const [doing, setDoing] = useState<'edit' | 'delete' | null>(null)
+  const [isEdited, setEdited] = useState(false)
+  const [toDelete, setToDelete] = useState<Memory | null>(null)
   const live = useLive<{ memory: Memory }>(`/api/memory/recall${queryOf({ key, namespace, project })}`)
   const names = useNames()
-  const memory = live.data?.memory
-  const close = () => setDoing(null)
+  const found = live.data?.memory
+  // Without one of its project, recall finds that of no project, which is another memory.
+  const memory = found && (found.project ?? null) === (project ?? null) ? found : undefined
+  const close = () => setEdited(false)
   const remove = async ({ id }: Memory) => {
     await api.delete(`/api/memory/${encodeURIComponent(id)}`)
     notify(`Deleted ${key}.`)
@@ -52,8 +56,8 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
       actions={
         memory && (
           <>
-            <Button onClick={() => setDoing('delete')}>Delete</Button>
-            <Primary onClick={() => setDoing('edit')}>Edit</Primary>
+            <Button onClick={() => setToDelete(memory)}>Delete</Button>
+            <Primary onClick={() => setEdited(true)}>Edit</Primary>
           </>
         )
       }
@@ -67,27 +71,30 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
             <MemoryFacts memory={memory} names={names} />
           </Card>
         </Grid>
+      ) : found ? (
+        <Empty title="This memory is gone" hint="It was deleted, or moved to another project." />
       ) : (
         <NotLoaded of={live} what="the memory" />
       )}
       {memory && (
-        <Dialog title={`Edit ${key}`} open={doing === 'edit'} onClose={close} wide>
+        <Dialog title={`Edit ${key}`} open={isEdited} onClose={close} wide>
           <MemoryEditor memory={memory} onCancel={close} onSaved={onSaved} />
         </Dialog>
       )}
       {memory && (
         <Confirm
           title="Delete this memory?"
-          open={doing === 'delete'}
+          open={toDelete !== null}
           action="Delete memory"
           body={
             <p>
-              <strong>{key}</strong> in <strong>{memory.namespace}</strong> will be deleted for all assistants. This
-              cannot be undone.
+              <strong>{key}</strong> in <strong>{memory.namespace}</strong>
+              {memory.project === null ? '' : ` of ${memory.project}`} will be deleted for all assistants. This cannot
+              be undone.
             </p>
           }
-          onConfirm={() => remove(memory)}
-          onClose={close}
+          onConfirm={() => remove(toDelete ?? memory)}
+          onClose={() => setToDelete(null)}
         />
       )}
     </Page>

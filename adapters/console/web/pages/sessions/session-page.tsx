@@ -37,7 +37,10 @@ export function SessionPage({ id, caller }: { id: string; caller: string | null 
   const live = useLive<CodingSessionDetails>(`${path}${queryOf({ key: caller })}`)
   const one = live.data
   const key = one?.key ?? caller ?? ''
-  const calls = usePage<CallRecord>(`/api/calls${queryOf({ session: id, caller_id: key })}`, { limit: 50 })
+  const calls = usePage<CallRecord>(`/api/calls${queryOf({ session: id, caller_id: key })}`, {
+    limit: 50,
+    isPart: true,
+  })
   return (
     <Page
       title={one ? workOf(one) : 'Session'}
