@@ -84,7 +84,8 @@ export async function reviewChange(
     const receipt = (await Promise.race([page.decided, untilStopped()])) ?? page.receipt()
     await page.close()
     if (receipt === null) return false
-    await hand(receipt, change, flags, await fileFor(checkout, change, id, flags))
+    const handed = { file: await fileFor(checkout, change, id, flags), hasPolicy: policy !== null }
+    await hand(receipt, change, flags, { ...handed, policy: loaded.config.review.policy })
     if (task !== null)
       process.stdout.write(`For the reward: release escrow ${task.escrow_id} with attestation_id ${id}.\n`)
     return true
@@ -146,8 +147,22 @@ async function fileFor(checkout: Checkout, { head }: Change, id: string, { out }
   return join(folder, `${(head.commit ?? head.tree).slice(0, 12)}-${id.slice(-8)}.json`)
 }
 
+/** File of a receipt, and the policy that judges it. */
+interface Handed {
+  file: string
+  /** Path of the policy. */
+  policy: string
+  /** False where the repository has none there. */
+  hasPolicy: boolean
+}
+
 /** Writes the receipt, signs it if that is asked, and prints what to do with it. */
-async function hand(receipt: Receipt, { base, head }: Change, { sign }: ReviewFlags, file: string): Promise<void> {
+async function hand(
+  receipt: Receipt,
+  { base, head }: Change,
+  { sign }: ReviewFlags,
+  { file, policy, hasPolicy }: Handed,
+): Promise<void> {
   await replaceFile(file, `${JSON.stringify(receipt)}\n`)
   const name = relative(process.cwd(), file)
   const { review, payload } = openReceipt(receipt, name)
@@ -161,6 +176,8 @@ async function hand(receipt: Receipt, { base, head }: Change, { sign }: ReviewFl
   }
   const range = head.commit === null ? 'HEAD^..HEAD' : `${base.commit.slice(0, 10)}..${head.commit.slice(0, 10)}`
   const once = head.commit === null ? ' (once it is committed)' : ''
-  process.stdout.write(`Verify it:   gazeway review verify ${name} --range ${range} --policy review.json${once}\n`)
+  process.stdout.write(`Verify it:   gazeway review verify ${name} --range ${range} --policy ${policy}${once}\n`)
+  if (!hasPolicy)
+    process.stdout.write(`Before that: write ${policy}, which says whose receipts count; this repository has none.\n`)
   process.stdout.write(`In a merge or a squash, name it: ${trailerOf(payload)}\n`)
 }

@@ -186,19 +186,22 @@ describe('gazeway review verify', () => {
     writeFileSync(policy, JSON.stringify({ version: 1, allowed_signers: 'allowed_signers', level: 'seen' }))
     const read = git('rev-parse', 'HEAD')
     const args = ['review', '--reviewer', 'eve@example.org', '--sign', key, '--out', receipt]
+    mkdirSync(place.data, { recursive: true, mode: 0o700 })
+    writeFileSync(join(place.data, 'config.json'), '{ "review": { "policy": "missing.json" } }', { mode: 0o600 })
     const child = spawn(process.execPath, [CLI, ...args], { cwd: place.project, env: place.env })
     t.after(() => child.kill('SIGKILL'))
     const ended = once(child, 'exit')
     let written = ''
-    for await (const [chunk] of on(child.stdout, 'data')) {
+    child.stdout.on('data', (chunk) => {
       written += chunk
-      if (REVIEW_LINK.test(written)) break
-    }
+    })
+    for await (const _ of on(child.stdout, 'data')) if (REVIEW_LINK.test(written)) break
     const [link = ''] = REVIEW_LINK.exec(written) ?? []
     pay('send(2)')
     git('commit', '-qa', '--amend', '--no-edit')
     await readReview(link)
     assert.deepEqual(await ended, [0, null])
+    assert.match(written, /--policy missing\.json\nBefore that: write missing\.json, which says whose receipts count/)
     const verify = async (range: string) =>
       (await run(place, ['review', 'verify', receipt, '--range', range, '--policy', policy])).code
     assert.deepEqual([await verify(`HEAD^..${read}`), await verify('HEAD^..HEAD')], [0, 1])
