@@ -96,7 +96,10 @@ describe('the package', () => {
     const ann = createPerson('ann@example.org')
     const repository = createRepository(t)
     const { git } = repository
-    const checkout = `git clone -q --depth ${/fetch-depth: (\d+)/.exec(yaml)?.[1]} file://${repository.root} checkout`
+    const depth = Number(/fetch-depth: (\d+)/.exec(yaml)?.[1])
+    // The action fetches everything at 0.
+    const shallow = depth === 0 ? '' : `--depth ${depth}`
+    const checkout = `git clone -q ${shallow} file://${repository.root} checkout`
     const path = `${join(tools, 'node_modules/.bin')}:${own.env.PATH}`
 
     /** Runs the job on the last commit of main, which gets the receipt as its note. */

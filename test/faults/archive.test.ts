@@ -12,6 +12,7 @@ import { usageReport } from '../../src/wallet/receipts/usage-report.ts'
 import { buildStatement } from '../../src/wallet/statements/build-statement.ts'
 import { verifyWallet } from '../../src/wallet/wallet.ts'
 import { sharedPostgres } from '../contract/shared-postgres.ts'
+import { until } from '../doubles/until.ts'
 import { putEmptyStore } from '../store/empty-store.ts'
 import { bookMonth, monthsFrom } from '../wallet/past-months.ts'
 import { chargeCall, newAddress } from '../wallet/setup.ts'
@@ -121,6 +122,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         reads.push({ movements, charges, opening_usd, closing_usd })
       }
     })()
+    // The archive is fast: it begins among calls and reads.
+    await until(() => reads.length >= 2)
     const code = await archive(0)
     busy = false
     await Promise.all([...clients, reader])
