@@ -124,10 +124,13 @@ function calledIn(call: CallLine | NotedCall, fields: readonly string[]): NotedC
   return { record: record as CallRecord, spend, made }
 }
 
-const isOptional = (name: string): boolean => ['cache', 'tags', 'changed'].includes(name)
+const isOptional = (name: string): boolean =>
+  name in CallRecord.shape && CallRecord.shape[name as keyof CallRecord].safeParse(undefined).success
 
 const isHeader = (line: unknown): line is Header =>
-  isObject(line) && typeof line.version === 'number' && line.version <= VERSION && typeof line.boot === 'string'
+  isObject(line) &&
+  typeof line.boot === 'string' &&
+  (line.version === 1 || (line.version === VERSION && Array.isArray(line.fields)))
 
 /** Identifies the time since the machine was started. */
 function bootId(): string {
