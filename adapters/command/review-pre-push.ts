@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { openCheckout } from '../../src/review/checkout.ts'
-import { openPolicy } from '../../src/review/policy-source.ts'
+import { openPolicy, requireReadablePolicy } from '../../src/review/policy-source.ts'
 import { readReceipts } from '../../src/review/receipt.ts'
 import { verifyRange } from '../../src/review/verify.ts'
 import { readInput } from './read-input.ts'
@@ -24,6 +24,7 @@ export async function judgePush({ branch, policy: policyFile }: InstallFlags): P
   for (const [, head = '', remote, base = ''] of lines) {
     if (remote !== `refs/heads/${branch}` || NONE.test(head) || NONE.test(base)) continue
     const policy = await openPolicy(checkout, base, policyFile)
+    await requireReadablePolicy(checkout, head, policyFile)
     const files = await writtenReceipts(checkout)
     const texts = await Promise.all(files.map((file) => readInput(file, 'The receipt')))
     const receipts = texts.flatMap((content, index) => readReceipts(content, files[index] as string))

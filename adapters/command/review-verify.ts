@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Checkout } from '../../src/context/git-command.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
-import { openPolicy } from '../../src/review/policy-source.ts'
+import { openPolicy, requireReadablePolicy } from '../../src/review/policy-source.ts'
 import { type OpenedReceipt, readReceipts } from '../../src/review/receipt.ts'
 import { findReceipts, missingAmong, RECEIPT_NOTES, receiptsNamedIn } from '../../src/review/trailers.ts'
 import { type Verdict, verifyRange } from '../../src/review/verify.ts'
@@ -35,6 +35,7 @@ export async function verifyReceipts(
   const checkout = await openCheckout(process.cwd())
   const file = flags.policy ?? resolve(checkout.top, (await start()).loaded.config.review.policy)
   const policy = await openPolicy(checkout, base, file)
+  await requireReadablePolicy(checkout, head, file)
   const receipts = files.length > 0 ? await receiptsIn(files) : await receiptsByTrailer(checkout, { base, head })
   const verdict = await verifyRange(checkout, { base, head }, receipts, policy, new Date())
   process.stdout.write(flags.json ? `${JSON.stringify(verdict, null, 2)}\n` : verdictInWords(verdict))

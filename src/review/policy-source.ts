@@ -18,21 +18,50 @@ export async function openPolicy(checkout: Checkout, base: string, path: string)
   const { commit } = await resolveCommit(checkout, base)
   const place = await placeIn(checkout, file)
   const inBase = place && (await atCommit(checkout, commit, place.path))
-  if (place === null || inBase === null) {
-    if (place && (place.isLinked || (await hasLink(checkout, commit, place.path))))
-      throw new GazewayError(
-        'validation_failed',
-        `${path}: a link leads to it, which the change can move; name the file itself.`,
-      )
-    return readPolicyFile(file, path)
+  if (place !== null && inBase !== null)
+    return readPolicy(inBase, path, besideIn(checkout, { commit, file, path }, base))
+  if (place && (place.isLinked || (await hasLink(checkout, commit, place.path))))
+    throw new GazewayError(
+      'validation_failed',
+      `${path}: a link leads to it, which the change can move; name the file itself.`,
+    )
+  return readPolicyFile(file, path)
+}
+
+/**
+ * Requires that a range leaves the policy readable, if it leaves one. The next range is judged by it: a broken one would
+ * have each of them refused, also the one that mends it.
+ *
+ * @param path of the policy, absolute or from the working directory
+ * @throws GazewayError `validation_failed` with what is wrong at the head
+ */
+export async function requireReadablePolicy(checkout: Checkout, head: string, path: string): Promise<void> {
+  const file = resolve(path)
+  const { commit } = await resolveCommit(checkout, head)
+  const place = await placeIn(checkout, file)
+  const inHead = place && (await atCommit(checkout, commit, place.path))
+  if (inHead === null) return
+  try {
+    await readPolicy(inHead, path, besideIn(checkout, { commit, file, path }, head))
+  } catch (error) {
+    if (!(error instanceof GazewayError)) throw error
+    throw new GazewayError(
+      'validation_failed',
+      `${head} breaks the review policy, which would refuse all that comes after it: ${error.message}`,
+      { cause: error },
+    )
   }
-  return readPolicy(inBase, path, async (name) => {
+}
+
+/** Reads the files that a policy names beside it, at a commit. @param revision name of the commit, for errors */
+const besideIn =
+  (checkout: Checkout, { commit, file, path }: { commit: string; file: string; path: string }, revision: string) =>
+  async (name: string): Promise<string> => {
     const beside = await placeIn(checkout, resolve(dirname(file), name))
     const text = beside && (await atCommit(checkout, commit, beside.path))
-    if (text === null) throw new GazewayError('not_found', `${name}, which ${path} names, is not in ${base}.`)
+    if (text === null) throw new GazewayError('not_found', `${name}, which ${path} names, is not in ${revision}.`)
     return text
-  })
-}
+  }
 
 /**
  * Opens the policy in a file, and the files that it names beside it.

@@ -3,7 +3,7 @@ import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { openCheckout } from '../../src/review/checkout.ts'
-import { openPolicy } from '../../src/review/policy-source.ts'
+import { openPolicy, requireReadablePolicy } from '../../src/review/policy-source.ts'
 import { createRepository } from './repository.ts'
 
 const policy = (reviewers: number) =>
@@ -36,6 +36,25 @@ describe('the policy of a range', () => {
         code: 'validation_failed',
         message: /a link leads to it/,
       })
+  })
+
+  it('may be changed and removed by the range, and not be broken by it', async (t) => {
+    const { root, commitFiles } = createRepository(t)
+    commitFiles({ 'review.json': policy(1), signers: SIGNERS })
+    const checkout = await openCheckout(root)
+    const file = join(root, 'review.json')
+    await requireReadablePolicy(checkout, commitFiles({ 'review.json': policy(2) }), file)
+    const broken = [
+      { 'review.json': '{ "version": 1, "levle": "seen" }' },
+      { 'review.json': policy(1).replace('signers"', 'missing"') },
+    ]
+    for (const files of broken)
+      await assert.rejects(requireReadablePolicy(checkout, commitFiles(files), file), {
+        code: 'validation_failed',
+        message: /breaks the review policy, which would refuse all that comes after it: /,
+      })
+    rmSync(file)
+    await requireReadablePolicy(checkout, commitFiles({ a: '' }), file)
   })
 
   it('is a file of the disk where the base has none, and outside of the repository', async (t) => {
