@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect as connectTcp } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { listens } from '../doubles/listens.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { startBalancer } from './balancer.ts'
@@ -159,14 +158,3 @@ describe('a process that gets SIGTERM', () => {
     balancer.close()
   })
 })
-
-/** Tells whether a process takes connections. */
-async function listens(url: string): Promise<boolean> {
-  const socket = connectTcp(Number(new URL(url).port), '127.0.0.1')
-  const open = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  socket.destroy()
-  return open
-}

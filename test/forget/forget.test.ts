@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sql } from 'kysely'
 import { forgetSweep } from '../../src/forget/forget.ts'
 import { MemoryInput } from '../../src/memory/memory.ts'
-import { RECORD_TABLES } from '../../src/store/schema.ts'
 import { Claim, Completion, NewTask } from '../../src/tasks/tasks.ts'
 import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { humanStream } from '../gaze/human-stream.ts'
+import { holdersOf } from './holders-of.ts'
 
 /** A word of the person that stands in everything it writes. */
 const MARK = 'zanzibar'
@@ -114,16 +113,7 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
       await gateway.calls.flush()
     }
 
-    /** Tables that hold a word, with the number of their rows that do. */
-    async function holders(word: string): Promise<Record<string, number>> {
-      const found: Record<string, number> = {}
-      for (const table of Object.keys(RECORD_TABLES)) {
-        const { rows } = await sql`select * from ${sql.table(table)}`.execute(platform.gateway.store.db)
-        const having = rows.filter((row) => JSON.stringify(row).toLowerCase().includes(word)).length
-        if (having > 0) found[table] = having
-      }
-      return found
-    }
+    const holders = (word: string) => holdersOf(platform.gateway.store.db, word)
 
     const month = () => new Date().toISOString().slice(0, 7)
     const money = async (caller_id?: string) => {

@@ -10,10 +10,10 @@ import { openReceipt, type Receipt } from '../../src/review/receipt.ts'
 import { DecideReview, NewReview, type ReviewRecord } from '../../src/review/review-record.ts'
 import { gatewayKeys } from '../../src/signing/gateway-keys.ts'
 import { sshKey } from '../../src/signing/ssh-key.ts'
-import { RECORD_TABLES } from '../../src/store/schema.ts'
 import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { sharedPostgres } from '../contract/shared-postgres.ts'
 import { createRepository, numbered } from '../review/repository.ts'
+import { holdersOf } from './holders-of.ts'
 
 /** Words of two reviewers that stand in all they write. */
 const [MARK, OTHER] = ['madeira', 'faroe'] as const
@@ -66,15 +66,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       return id
     }
 
-    async function holders(word: string): Promise<Record<string, number>> {
-      const found: Record<string, number> = {}
-      for (const table of Object.keys(RECORD_TABLES)) {
-        const { rows } = await sql`select * from ${sql.table(table)}`.execute(platform.gateway.store.db)
-        const having = rows.filter((row) => JSON.stringify(row).toLowerCase().includes(word)).length
-        if (having > 0) found[table] = having
-      }
-      return found
-    }
+    const holders = (word: string) => holdersOf(platform.gateway.store.db, word)
 
     async function packsOf(callerId: string): Promise<number> {
       const { rows } = await sql<{ n: number }>`select count(*) as n from gaze_packs where session_id in

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect as connectTcp } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { scraped } from '../adapters/scrape.ts'
 import { sharedPostgres } from '../contract/shared-postgres.ts'
+import { listens } from '../doubles/listens.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { startBalancer } from '../e2e/balancer.ts'
@@ -134,15 +133,4 @@ function* endless(): Generator<string> {
 
 async function drainingOf({ url }: GatewayProcess): Promise<number | undefined> {
   return (await scraped(url)).find(({ name }) => name === 'gazeway_draining')?.value
-}
-
-/** Tells whether a process takes connections. */
-async function listens(url: string): Promise<boolean> {
-  const socket = connectTcp(Number(new URL(url).port), '127.0.0.1')
-  const open = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  socket.destroy()
-  return open
 }
