@@ -68,7 +68,8 @@ async function measureSize(
       unit: 'µs',
       figure,
       ...(better && { against: better }),
-      ...(other && { besides: [other] }),
+      // A peer that answered nothing has no figure.
+      ...(other && Number.isFinite(other.figure) && { besides: [other] }),
       ...(hasBars && { bar }),
     })
 }

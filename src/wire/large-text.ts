@@ -3,6 +3,8 @@ import { nextSlice, yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** Bytes that are decoded at once. */
 const PART = 512 * 1024
+/** Longest text beyond ASCII that is decoded once, and at once, instead of a part each time that something looks into it. */
+const AT_ONCE = 4 * 1024 * 1024
 const CONTINUED = 0b1000_0000
 const KIND_OF_BYTE = 0b1100_0000
 const ASCII = /^[\0-\x7f]*$/
@@ -41,6 +43,11 @@ export async function decodeLarge(bytes: Buffer): Promise<LargeText | null> {
   if (isAscii(bytes)) {
     await nextSlice()
     return textAsLarge(bytes.toString('latin1'))
+  }
+  if (bytes.length <= AT_ONCE) {
+    if (!isUtf8(bytes)) return null
+    await nextSlice()
+    return textAsLarge(decoded(bytes))
   }
   const text = await decodeInTurns(bytes)
   if (text === null) return null
