@@ -37,14 +37,15 @@ export const textAsLarge = (text: string): LargeText => ({
 /**
  * Decodes UTF-8 in turns with other work.
  *
+ * @param atOnce length up to which a text beyond ASCII is decoded as a whole
  * @returns null for bytes that are not UTF-8
  */
-export async function decodeLarge(bytes: Buffer): Promise<LargeText | null> {
+export async function decodeLarge(bytes: Buffer, atOnce = AT_ONCE): Promise<LargeText | null> {
   if (isAscii(bytes)) {
     await nextSlice()
     return textAsLarge(bytes.toString('latin1'))
   }
-  if (bytes.length <= AT_ONCE) {
+  if (bytes.length <= atOnce) {
     if (!isUtf8(bytes)) return null
     await nextSlice()
     return textAsLarge(decoded(bytes))

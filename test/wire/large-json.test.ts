@@ -4,19 +4,27 @@ import fc from 'fast-check'
 import { outlineOf } from '../../src/text/json-members.ts'
 import { splicedJson } from '../../src/text/json-splice.ts'
 import { outlineInTurns, parseInTurns, stringifyInTurns } from '../../src/wire/large-json.ts'
-import { decodeInTurns, decodeLarge, textAsLarge } from '../../src/wire/large-text.ts'
+import { decodeInTurns, decodeLarge, type LargeText, textAsLarge } from '../../src/wire/large-text.ts'
 
 /** Blanks that make a list longer than what is read at once. */
 const LONG = ' '.repeat(256 * 1024)
 
-/** Parses a text twice: as it is, and from its bytes. */
+/** Decodes a text from its bytes: at once, and in parts where they are looked into. */
+async function decoded(text: string): Promise<LargeText[]> {
+  const bytes = Buffer.from(text)
+  const both = await Promise.all([decodeLarge(bytes), decodeLarge(bytes, 0)])
+  return both.map((large) => {
+    assert.ok(large)
+    return large
+  })
+}
+
+/** Parses a text as it is, and from its bytes. */
 async function parsed(text: string): Promise<unknown> {
-  const large = await decodeLarge(Buffer.from(text))
-  assert.ok(large)
-  const [asText, asBytes] = await Promise.all(
-    [textAsLarge(text), large].map((one) => parseInTurns(one).catch((error) => error.name)),
+  const [asText, ...asBytes] = await Promise.all(
+    [textAsLarge(text), ...(await decoded(text))].map((one) => parseInTurns(one).catch((error) => error.name)),
   )
-  assert.deepEqual(asBytes, asText)
+  for (const value of asBytes) assert.deepEqual(value, asText)
   return asText
 }
 const expected = (text: string): unknown => {
@@ -84,8 +92,8 @@ describe('a large JSON text', () => {
         assert.ok((await stringifyInTurns(value)).toString() === text, `${pattern} ${shift} written`)
         const escaped = pattern === 'é' ? text.replaceAll('é', '\\u00e9') : text
         assert.ok(JSON.stringify(await parseInTurns(textAsLarge(escaped))) === text, `${pattern} ${shift} read`)
-        const large = await decodeLarge(Buffer.from(text))
-        assert.ok(JSON.stringify(large && (await parseInTurns(large))) === text, `${pattern} ${shift} read from bytes`)
+        for (const large of await decoded(text))
+          assert.ok(JSON.stringify(await parseInTurns(large)) === text, `${pattern} ${shift} read from bytes`)
       }
     const names = `{"${LONG}" \n : "${LONG}", "__proto__": "${LONG}"}`
     assert.deepEqual(await parsed(names), JSON.parse(names))
@@ -99,24 +107,27 @@ describe('a large JSON text', () => {
         const text = shift + letter.repeat(200_000)
         assert.ok((await decodeInTurns(Buffer.from(text))) === text, letter)
       }
-    assert.equal(await decodeInTurns(Buffer.from([0x7b, 0xff, 0x7d])), null)
+    const broken = Buffer.from([0x7b, 0xff, 0x7d])
+    assert.equal(await decodeInTurns(broken), null)
+    assert.deepEqual([await decodeLarge(broken), await decodeLarge(broken, 0)], [null, null])
   })
 
   it('is outlined by its bytes, and changed in them', async () => {
     const text = `{"é€": 1, "ü\\n": ["😀${LONG}", {"ſ": 1}], "model": "m", "e": "${LONG}"}`
     const bytes = Buffer.from(text)
-    const large = await decodeLarge(bytes)
-    assert.ok(large)
-    const outline = await outlineInTurns(large)
     const { members, names, parts, levels } = outlineOf(text)
-    assert.deepEqual(
-      { ...outline, members: outline.members.map(({ name }) => name) },
-      { ...outline, names, parts, levels, members: members.map(({ name }) => name) },
-    )
     const changed = { 'é€': 2, model: 'ä', e: undefined }
-    assert.ok(splicedJson(bytes, outline, changed).equals(splicedJson(bytes, outlineOf(text), changed)))
+    const spliced = splicedJson(bytes, outlineOf(text), changed)
+    for (const large of await decoded(text)) {
+      const outline = await outlineInTurns(large)
+      assert.deepEqual(
+        { ...outline, members: outline.members.map(({ name }) => name) },
+        { ...outline, names, parts, levels, members: members.map(({ name }) => name) },
+      )
+      assert.ok(splicedJson(bytes, outline, changed).equals(spliced))
+    }
     const { e: _, ...kept } = JSON.parse(text)
-    assert.deepEqual(JSON.parse(String(splicedJson(bytes, outline, changed))), { ...kept, 'é€': 2, model: 'ä' })
+    assert.deepEqual(JSON.parse(String(spliced)), { ...kept, 'é€': 2, model: 'ä' })
   })
 
   it('lets other work go on while a million numbers are read', async () => {
