@@ -47,7 +47,7 @@ const IMPORTED = /^import \{ ([\w, ]+?)(?:, type [\w, ]+)? \} from 'node:test'$/
 const ownSuites: Plugin = {
   name: 'own-suites',
   setup({ onLoad }) {
-    onLoad({ filter: /\.test\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\.(test|long)\.ts$/ }, ({ path }) => {
       const file = relative('', path).replaceAll('\\', '/')
       if (!needsSuite(file)) return
       const text = withAddress(path, readFileSync(path, 'utf8'))
@@ -93,7 +93,8 @@ const filesOf = (entry: string): string[] => entry.slice(TOGETHER.length + 1).sp
 export function programName(files: readonly string[]): string {
   const [first = ''] = files
   if (files.length === 1) return first.replace(/\.ts$/, '')
-  return `${TOGETHER}/${basename(dirname(first))}/${basename(first, '.test.ts')} and ${files.length - 1} more.test`
+  const [name, kind] = basename(first, '.ts').split('.')
+  return `${TOGETHER}/${basename(dirname(first))}/${name} and ${files.length - 1} more.${kind}`
 }
 
 /**

@@ -3,13 +3,19 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { bundleTests, programName, TESTS } from './bundle-tests.ts'
 import { LONGEST_TESTS } from './longest-tests.ts'
 import { byProcess } from './test-processes.ts'
 import { asThreads } from './threads.ts'
 
-/** Bundles the test files and runs them with Node's own test runner; `npm test -- test/wallet` runs those of one folder. */
+/**
+ * Bundles test files and runs them with Node's own test runner; `npm test -- test/wallet` runs those of one folder.
+ *
+ * `npm test` runs files named `*.test.ts`, which show that each feature works. `npm run test:long` (`--long`) runs those named
+ * `*.long.ts`, which repeat it: kill loops, matrices of faults, a second engine. A test finds files with another name.
+ */
 
 /** Longest time that one file may take, in milliseconds. */
 const FILE_MS = 300_000
@@ -20,11 +26,15 @@ const IN_MEMORY = '/dev/shm'
 /** Room that the files of all tests need there, in bytes. */
 const ROOM = 4 << 30
 
-const places = process.argv.slice(2)
+const { values, positionals: places } = parseArgs({
+  options: { long: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const ending = values.long ? '.long.ts' : '.test.ts'
 const files = longestFirst(testFiles()).filter(
-  (file) => places.length === 0 || places.some((place) => file.startsWith(place)),
+  (file) => file.endsWith(ending) && (places.length === 0 || places.some((place) => file.startsWith(place))),
 )
-if (files.length === 0) throw new Error(`No test file below ${places.join(', ')}.`)
+if (files.length === 0) throw new Error(`No file named *${ending} below ${places.join(', ')}.`)
 
 const processes = byProcess(files)
 rmSync(TESTS, { recursive: true, force: true })
@@ -60,10 +70,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const [code] = await once(runner, 'exit')
 process.exitCode = code ?? 1
 
-/** Paths of all test files, with slashes on every system. */
+/** Paths of all test files, long ones too, with slashes on every system. */
 function testFiles(): string[] {
   return readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => /\.(test|long)\.ts$/.test(name))
     .map((name) => `test/${name.replaceAll('\\', '/')}`)
     .sort()
 }

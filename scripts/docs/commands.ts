@@ -11,7 +11,7 @@ export interface Tested {
 /** Add a page of commands here together with the test that runs them. */
 const TESTED: readonly Tested[] = [
   { page: 'README.md', test: 'test/docs/readme.test.ts' },
-  { page: 'docs/guides/', test: 'test/docs/guides.test.ts' },
+  { page: 'docs/guides/', test: 'test/docs/guides.long.ts' },
   { page: 'docs/reference/assistants.md', test: 'test/docs/readme.test.ts' },
   { page: 'docs/reference/clients.md', headings: ['Claude Code', 'Gemini CLI'], test: 'test/docs/clients.test.ts' },
   {

@@ -20,7 +20,7 @@ import type { Period } from '../../src/text/period.ts'
 import { takeAllowance } from '../../src/wallet/budget/allowances.ts'
 import { addSpending, spendOf } from '../../src/wallet/budget/spending.ts'
 
-/** Uses what one-place.test.ts adds to a copy of the sources, beside which it then stands, and prints what happens. */
+/** Uses what one-place.long.ts adds to a copy of the sources, beside which it then stands, and prints what happens. */
 
 const store = await openStore(`sqlite:${process.argv[2]}`)
 console.log(JSON.stringify({ period: await period(store), status: status(), guard: await guard(store) }))
