@@ -80,6 +80,24 @@ describe('what a release is made by', () => {
         assert.match(action ?? '', /^(\.\/\.github\/|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$)/, name)
   })
 
+  it('runs no program that it downloads before its digest is checked', () => {
+    const downloads = readdirSync('.github/workflows').flatMap((name) =>
+      readFileSync(join('.github/workflows', name), 'utf8')
+        .split(/^ {6}- /m)
+        .filter((step) => /\bcurl\b/.test(step)),
+    )
+    assert.equal(downloads.length, 1)
+    for (const step of downloads) {
+      assert.match(step, /sha256sum --check/)
+      assert.ok(step.indexOf('sha256sum') < step.indexOf('tar xzf'), 'it is checked before it is unpacked')
+      assert.doesNotMatch(step, /\bcurl\b.*\|/, 'it is no pipe')
+    }
+    const text = readFileSync('.github/workflows/release.yml', 'utf8')
+    assert.match(text, /^ {6}PUBLISHER_SHA256: [0-9a-f]{64}$/m)
+    assert.match(text, /^ {6}PUBLISHER: https:\/\/.*\/download\/v\d+\.\d+\.\d+\//m)
+    assert.doesNotMatch(text, /releases\/latest/)
+  })
+
   it('publishes nothing from a fork', () => {
     const text = readFileSync('.github/workflows/release.yml', 'utf8')
     const jobs = text
