@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import {
   closeSync,
   mkdirSync,
@@ -12,9 +12,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
+import { canMount, mountDisk } from '../doubles/disk.ts'
 import { until } from '../doubles/until.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { restore } from '../store/dump.ts'
@@ -242,17 +243,6 @@ function snapshot({ project, home, temporary }: Place): string[] {
       return `${path} ${size} ${mtimeMs}`
     }),
   )
-}
-
-function canMount(): boolean {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
-  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
-}
-
-function mountDisk(t: TestContext, folder: string, options: string): void {
-  mkdirSync(folder)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `mode=700,${options}`, 'none', folder])
-  t.after(() => execFileSync('umount', ['-l', folder]))
 }
 
 /** Leaves no byte free on the disk; returns what frees them again. */
