@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { LONGEST_TESTS } from './longest-tests.ts'
 
-/** Test files that have a process of their own: they start browsers, end what they started, or load a machine fully. */
-const APART = /^test\/((bench|console|contract|faults)\/|e2e\/(large-bodies|noisy-neighbour|routes-chaos)\.)/
+/** Test files that have a process of their own: they start a browser with a camera or windows, end what they started, or load a machine fully. */
+const APART =
+  /^test\/((bench|contract|faults)\/|console\/(attention|review)\.|e2e\/(large-bodies|noisy-neighbour|routes-chaos)\.)/
 
 /**
  * Code that changes or measures all of a process: its clock, variables, listeners and memory. A file with it has a process
@@ -19,7 +20,7 @@ const HOOKS = /^(before|beforeEach|afterEach)\(/m
 /** Folders whose test files start programs, and take longer. Files with hooks start a gateway for all of their cases. */
 const SLOW = /^test\/(chain|docs|e2e|payments)\//
 /** Files in one process, by what they have in common. More would leave a core without work at the end. */
-const AT_MOST = { quick: 14, slow: 5, postgres: 5 }
+const AT_MOST = { quick: 14, slow: 5, postgres: 5, console: 4 }
 type Kind = keyof typeof AT_MOST
 
 /**
@@ -51,6 +52,7 @@ export function byProcess(files: readonly string[]): string[][] {
 function kindOf(file: string): Kind {
   const text = readFileSync(file, 'utf8')
   if (text.includes('sharedPostgres')) return 'postgres'
+  if (text.includes('startConsole')) return 'console'
   return SLOW.test(file) || HOOKS.test(text) ? 'slow' : 'quick'
 }
 

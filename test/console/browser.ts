@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
@@ -23,6 +24,12 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const ONE_RENDERER = '--renderer-process-limit=1'
 /** Time limit for a page to show expected content, in milliseconds. */
 const PATIENCE_MS = 30_000
+
+/** The browser of all test files in a process, which is ended after the last case. */
+let shared: Promise<Browser> | undefined
+after(async () => {
+  await (await shared)?.close()
+})
 
 /** A platform with the built console, and a browser to look at it with. */
 export interface ConsoleUnderTest {
@@ -60,14 +67,9 @@ export async function startConsole(
 ): Promise<ConsoleUnderTest> {
   const consoleFolder = await builtConsole()
   const platform = await startPlatform(upstream, { consoleFolder, platformPort: await freePort(), ...options })
-  const cameraFlags = camera
-    ? ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${camera}`]
-    : []
-  const browser = await chromium.launch({
-    executablePath: (camera === undefined && SHELL) || BROWSER || '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ONE_RENDERER, ...cameraFlags],
-  })
+  const browser = await (camera === undefined ? sharedBrowser() : browserWithCamera(camera))
   const context = await browser.newContext({ reducedMotion: 'reduce' })
+  const contexts = [context]
   // As long as one tab is open, the process that draws them goes on.
   await (await context.newPage()).goto(platform.url)
   const faults: string[] = []
@@ -107,15 +109,30 @@ export async function startConsole(
         reducedMotion: 'reduce',
         ...(timezoneId && { timezoneId }),
       })
+      contexts.push(apart)
       return openIn(apart, at, options)
     },
     assertClean: () => assert.deepEqual(faults, []),
     async close() {
-      await browser.close()
+      await (camera === undefined ? Promise.all(contexts.map((one) => one.close())) : browser.close())
       await platform.close()
     },
   }
 }
+
+function sharedBrowser(): Promise<Browser> {
+  shared ??= launch(SHELL ?? BROWSER, [])
+  return shared
+}
+
+const browserWithCamera = (video: string): Promise<Browser> =>
+  launch(BROWSER, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${video}`])
+
+const launch = (executablePath = '', flags: readonly string[]): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ONE_RENDERER, ...flags],
+  })
 
 /** Loses the reply to the next POST to a path: Gazeway has done what was asked, and nobody is told. */
 export async function loseReply(page: Page, path: string): Promise<void> {
