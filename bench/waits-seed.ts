@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import { CHAIN_START } from '../src/gaze/fingerprint.ts'
 import { lockSession } from '../src/gaze/gaze-session.ts'
-import { appendPacks, type NewRecord } from '../src/gaze/packs.ts'
+import { appendPacks, type NewRecord } from '../src/gaze/record-packs.ts'
 import { createMemory } from '../src/memory/memory.ts'
 import type { Store } from '../src/store/store.ts'
 import { seedStore } from './seeded-store.ts'

@@ -43,7 +43,7 @@ import type { LiveJournal } from './wallet/journal/live-journal.ts'
 import { writeRecorded } from './wallet/receipts/store-receipts.ts'
 import { type LiveWallet, liveWallet, type Wallet } from './wallet/wallet.ts'
 import { type BufferedBytes, createBufferedBytes } from './wire/buffered-bytes.ts'
-import { inTime } from './wire/in-time.ts'
+import { inTime } from './wire/with-timeout.ts'
 
 /** Time limit for writing queued records when a gateway closes, in milliseconds. */
 const CLOSE_MS = 10_000

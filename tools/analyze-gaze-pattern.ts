@@ -1,5 +1,5 @@
-import { ExplainedGaze, ExplainGaze } from '../src/gaze/explained.ts'
-import { plain } from '../src/text/plain.ts'
+import { ExplainedGaze, ExplainGaze } from '../src/gaze/explain-gaze.ts'
+import { plain } from '../src/text/single-line.ts'
 import { defineTool } from './tool.ts'
 
 export const analyzeGazePattern = defineTool({

@@ -1,5 +1,5 @@
 import { Answer, Question } from '../src/research/research.ts'
-import { plain } from '../src/text/plain.ts'
+import { plain } from '../src/text/single-line.ts'
 import { defineTool } from './tool.ts'
 
 export const llmQuery = defineTool({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Memory, MemoryInput } from '../src/memory/records/memory-record.ts'
-import { plain } from '../src/text/plain.ts'
+import { plain } from '../src/text/single-line.ts'
 import { callerProjects } from './caller-projects.ts'
 import { defineTool } from './tool.ts'
 

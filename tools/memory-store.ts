@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAX_WORDS, Memory, MemoryInput, Unindexed } from '../src/memory/records/memory-record.ts'
 import { Similar } from '../src/memory/search/similar.ts'
-import { plain } from '../src/text/plain.ts'
+import { plain } from '../src/text/single-line.ts'
 import { callerProjects } from './caller-projects.ts'
 import { defineTool } from './tool.ts'
 

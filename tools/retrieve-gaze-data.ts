@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { RetrieveGaze } from '../src/gaze/gaze-history.ts'
 import { GazeRecord } from '../src/gaze/tensor.ts'
-import { plain } from '../src/text/plain.ts'
+import { plain } from '../src/text/single-line.ts'
 import { defineTool } from './tool.ts'
 
 export const retrieveGazeData = defineTool({

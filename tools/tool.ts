@@ -4,7 +4,7 @@ import type { ToolName } from '../src/config/sections/mcp-section.ts'
 import type { Gateway } from '../src/gateway.ts'
 import type { Keep } from '../src/idempotency/idempotency.ts'
 import type { MemoryOwner } from '../src/memory/memory.ts'
-import { NOTICE } from '../src/text/notice.ts'
+import { NOTICE } from '../src/text/untrusted-text-notice.ts'
 
 /** Side effects of a tool, as MCP annotations; clients ask their user before destructive ones. */
 export interface ToolAnnotations {

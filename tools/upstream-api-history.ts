@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CallFilter } from '../src/calls/call-list.ts'
 import { CallRecord } from '../src/calls/call-record.ts'
-import { plain } from '../src/text/plain.ts'
+import { plain } from '../src/text/single-line.ts'
 import { defineTool } from './tool.ts'
 
 /** A call as a model reads it, without its session and what operators alone need. */

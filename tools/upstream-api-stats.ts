@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CacheSums } from '../src/calls/call-cache.ts'
 import { CallStats, CallSums, StatsQuery } from '../src/calls/call-stats.ts'
-import { plain } from '../src/text/plain.ts'
+import { plain } from '../src/text/single-line.ts'
 import { defineTool } from './tool.ts'
 
 /** Sums as a model reads them, in few tokens: without what follows from other figures, or is for operators. */

@@ -1,6 +1,6 @@
 import { PERIODS } from '../../src/text/period.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
-import { clipped, detailed } from './detailed.ts'
+import { clipped, detailed } from './detailed-table.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE

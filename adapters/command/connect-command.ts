@@ -17,7 +17,7 @@ import { type PlannedFile, planFile, planUndo, revert } from '../../src/coding-a
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { ask } from './ask.ts'
+import { ask } from './ask-on-terminal.ts'
 import { type AgentKey, makeAgentKey, modelsOfKey, revokeAgentKey, settleAgentKey } from './connect-key.ts'
 import { listedModels } from './connect-models.ts'
 import { agentNamed, type Target, type TargetFlags, targetOf } from './connect-target.ts'

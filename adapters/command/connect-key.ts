@@ -3,7 +3,7 @@ import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { NewKey } from '../../src/identity/keys.ts'
 import { present } from '../../src/text/present.ts'
-import { checked } from './checked.ts'
+import { checked } from './flag-value.ts'
 import { type LimitFlags, limitsIn, modelsIn } from './key-flags.ts'
 import { type KeyTools, withKeys } from './with-keys.ts'
 

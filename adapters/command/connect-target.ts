@@ -3,7 +3,7 @@ import type { CodingAgent } from '../../src/coding-agents/coding-agent.ts'
 import { CODING_AGENT_NAMES, CODING_AGENTS } from '../../src/coding-agents/coding-agents.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { plain } from '../../src/text/plain.ts'
+import { plain } from '../../src/text/single-line.ts'
 import type { ConnectKeyFlags } from './connect-key.ts'
 
 /** Flags of `gazeway connect` that say which gateway, and which key. */

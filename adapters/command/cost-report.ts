@@ -1,8 +1,8 @@
 import type { CostPart } from '../../src/coding-sessions/cost-parts.ts'
 import type { CostLine, SessionCosts } from '../../src/coding-sessions/session-costs.ts'
-import { counted } from '../../src/text/counted.ts'
-import { plain } from '../../src/text/plain.ts'
-import { aligned } from './aligned.ts'
+import { counted } from '../../src/text/plural.ts'
+import { plain } from '../../src/text/single-line.ts'
+import { aligned } from './text-table.ts'
 import type { CommitCost } from './cost-of-range.ts'
 
 /** Characters of a commit's id that are shown. */

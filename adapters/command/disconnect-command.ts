@@ -11,7 +11,7 @@ import { backupOf, type PlannedUndo, planUndo } from '../../src/coding-agents/pl
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { ask } from './ask.ts'
+import { ask } from './ask-on-terminal.ts'
 import { revokeAgentKey } from './connect-key.ts'
 import { agentNamed } from './connect-target.ts'
 import { shownChange } from './shown-change.ts'

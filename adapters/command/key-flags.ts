@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { GazewayError } from '../../src/errors.ts'
-import { Alerts } from '../../src/identity/alerts.ts'
+import { Alerts } from '../../src/identity/alert-thresholds.ts'
 import { Period } from '../../src/identity/budgets.ts'
 import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
 import { Repeats, SESSION_LIMITS } from '../../src/identity/session-limits.ts'
-import { accepts } from '../../src/text/accepted.ts'
+import { accepts } from '../../src/text/schema-in-words.ts'
 import { DURATION, durationMs } from '../../src/text/duration.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
 import { PERIOD_NAMES } from '../../src/text/period.ts'
-import { checked } from './checked.ts'
+import { checked } from './flag-value.ts'
 
 /** Limits of each session of a key or group, as commander names their flags. */
 export interface SessionFlags {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { GazewayError } from '../../src/errors.ts'
 import { KeyId, type Keys } from '../../src/identity/keys.ts'
-import { checked } from './checked.ts'
+import { checked } from './flag-value.ts'
 
 /** Maximum number of ids listed for an ambiguous name. */
 const SHOWN = 5

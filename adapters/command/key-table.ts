@@ -3,7 +3,7 @@ import type { GroupRecord } from '../../src/identity/groups.ts'
 import type { KeyRecord } from '../../src/identity/keys.ts'
 import type { Spend } from '../../src/identity/spend.ts'
 import { PERIOD_NAMES, PERIODS } from '../../src/text/period.ts'
-import { clipped, detailed } from './detailed.ts'
+import { clipped, detailed } from './detailed-table.ts'
 
 /** Formats keys as a table, with the names of their groups. */
 export const keyTable = (records: readonly KeyRecord[], groups: readonly GroupRecord[]): string =>

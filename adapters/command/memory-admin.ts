@@ -10,7 +10,7 @@ import {
 } from '../../src/memory/memory.ts'
 import { createProjects, type Projects } from '../../src/projects/projects.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { plain } from '../../src/text/plain.ts'
+import { plain } from '../../src/text/single-line.ts'
 import { textOf } from '../../src/text/words.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 import { requireStore } from './require-store.ts'

@@ -7,7 +7,7 @@ import { namedConfigs } from '../../src/inference/upstreams/upstream-configs.ts'
 import { useDownloaded } from '../../src/providers/downloaded-catalogue.ts'
 import { flatPrices, type PriceOrigin } from '../../src/providers/prices.ts'
 import { loadShippedCatalogue, shippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
-import { aligned } from './aligned.ts'
+import { aligned } from './text-table.ts'
 import { withKeys } from './with-keys.ts'
 
 const HEAD = ['UPSTREAM', 'MODEL', 'ALIAS', 'INPUT', 'CACHED', 'CACHE WRITE', 'CACHE WRITE 1 H', 'OUTPUT', 'SOURCE']

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 import { ID_FILE } from '../../src/projects/project-folder.ts'
 import { createProjects, type JoinedProject, type Projects } from '../../src/projects/projects.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { plain } from '../../src/text/plain.ts'
+import { plain } from '../../src/text/single-line.ts'
 import { requireStore } from './require-store.ts'
 
 /** Lists the projects that have memories or a known folder. */

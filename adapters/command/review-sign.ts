@@ -6,7 +6,7 @@ import { fileSigner, type Signer } from '../../src/signing/signer.ts'
 import { agentSigners } from '../../src/signing/ssh-agent.ts'
 import { sshLine } from '../../src/signing/ssh-key.ts'
 import { replaceFile } from '../../src/store/replace-file.ts'
-import { plain } from '../../src/text/plain.ts'
+import { plain } from '../../src/text/single-line.ts'
 
 /** Flags of `gazeway review sign`. */
 export interface SignFlags {

@@ -9,7 +9,7 @@ import { createPasses, type Passes } from '../../src/identity/passes.ts'
 import { missingKeys } from '../../src/inference/upstreams/upstream-configs.ts'
 import { keepCode } from '../../src/kept-code.ts'
 import type { Sweeps } from '../../src/store/sweeps.ts'
-import { inTime } from '../../src/wire/in-time.ts'
+import { inTime } from '../../src/wire/with-timeout.ts'
 import { startTracing, type Tracing } from '../http/tracing.ts'
 import type { PlatformPayments } from '../platform/payments/open-payments.ts'
 import { unfinishedPayments } from '../platform/payments/unfinished-payments.ts'
@@ -18,7 +18,7 @@ import { createReadiness, type Readiness } from '../web/readiness.ts'
 import type { Listening } from '../web/serve.ts'
 import { connectOffer } from './connect-offer.ts'
 import { untilStopRequest } from './stop-signals.ts'
-import { startAlerts, startGatewaySweeps, startTakingFacts } from './sweeping.ts'
+import { startAlerts, startGatewaySweeps, startTakingFacts } from './background-sweeps.ts'
 
 const NO_ADMIN =
   'No key has the scope admin. To create one: gazeway key create --name admin --scope inference,platform,admin ' +

@@ -13,8 +13,8 @@ import {
 import { launchOf } from '../../src/assistants/launch.ts'
 import { handedOn } from '../../src/assistants/variables.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { plain } from '../../src/text/plain.ts'
-import { ask } from './ask.ts'
+import { plain } from '../../src/text/single-line.ts'
+import { ask } from './ask-on-terminal.ts'
 import { shownChange } from './shown-change.ts'
 import { thisMachine } from './this-machine.ts'
 

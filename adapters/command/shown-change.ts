@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from 'diff'
 import type { Change } from '../../src/assistants/change.ts'
 import { REDACTED, redactText } from '../../src/config/redact.ts'
-import { plain } from '../../src/text/plain.ts'
+import { plain } from '../../src/text/single-line.ts'
 
 /** Lines of context around a change. */
 const CONTEXT = 2

@@ -7,7 +7,7 @@ import { buildStatement } from '../../src/wallet/statements/build-statement.ts'
 import { subjectOf } from '../../src/wallet/statements/statement-subject.ts'
 import { type SignedStatement, signStatement, statementCsv } from '../../src/wallet/wallet.ts'
 import { statementPage } from '../platform/statement-page.ts'
-import { aligned } from './aligned.ts'
+import { aligned } from './text-table.ts'
 import { withStoredKeys } from './with-keys.ts'
 
 /** Flags of `gazeway statement`. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import type { LoadedConfig } from '../../src/config/config.ts'
-import { checked } from './checked.ts'
+import { checked } from './flag-value.ts'
 import type { ArchiveFlags } from './store-archive.ts'
 
 const EXAMPLES = `

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { GazewayError } from '../../src/errors.ts'
 import type { Frame, FrameContext } from '../web/frame-context.ts'
-import { reachedAt } from '../web/reached-at.ts'
+import { reachedAt } from '../web/reached-address.ts'
 import { fileReply } from './file-reply.ts'
 import { type ConsoleFile, consoleFiles, consoleFolder, webcamFiles } from './files.ts'
 

@@ -9,7 +9,7 @@ import type { NamedUpstream } from '../../src/inference/upstreams/named-upstream
 import { DEFAULT_UPSTREAM, type ModelRole, type Provider } from '../../src/inference/upstreams/provider.ts'
 import { keyVariableOf } from '../../src/providers/key-variable.ts'
 import { presetOf } from '../../src/providers/providers.ts'
-import { counted } from '../../src/text/counted.ts'
+import { counted } from '../../src/text/plural.ts'
 import { throughProxy } from '../../src/wire/proxy-choice.ts'
 import type { Check } from './check.ts'
 

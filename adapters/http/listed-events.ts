@@ -1,5 +1,5 @@
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
-import { splitEvents } from '../../src/wire/whole-events.ts'
+import { splitEvents } from '../../src/wire/whole-sse-events.ts'
 
 const DATA = 'data: '
 

@@ -1,7 +1,7 @@
 import type { Log } from '../../src/config/log.ts'
 import { VERSION } from '../../src/config/version.ts'
 import { networkFetch } from '../../src/wire/network-fetch.ts'
-import { createRepeated } from '../../src/wire/repeat.ts'
+import { createRepeated } from '../../src/wire/repeated-runs.ts'
 import type { MetricData } from '../metrics/metrics.ts'
 import { type OtlpAttribute, otlpMetrics } from './otlp-metrics.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Context, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import { noteTrace } from '../web/traced.ts'
+import { noteTrace } from '../web/trace-parent.ts'
 
 /** Routes that machines ask all the time. Spans of them would hide the others. */
 const UNTRACED: ReadonlySet<string> = new Set(['/livez', '/readyz', '/health', '/metrics', 'unmatched'])

@@ -1,11 +1,11 @@
 import type { CallContext } from '../../src/calls/call-record.ts'
 import { tagsIn } from '../../src/calls/call-tags.ts'
 import { sessionOf } from '../../src/inference/session/session.ts'
-import { serviceStopping } from '../../src/wire/stopping.ts'
+import { serviceStopping } from '../../src/wire/service-stopping.ts'
 import { addressOf } from '../web/client-address.ts'
 import type { FrameContext } from '../web/frame-context.ts'
 import { ownKeyOf, ownKeyUnused } from '../web/own-key.ts'
-import { traceparentOf } from '../web/traced.ts'
+import { traceparentOf } from '../web/trace-parent.ts'
 
 /**
  * Context of a model call for a platform request. The call ends when the client disconnects, or with

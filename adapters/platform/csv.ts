@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../src/wire/yield-to-event-loop.ts'
 import type { FrameContext } from '../web/frame-context.ts'
-import { streamed } from '../web/streamed.ts'
+import { streamed } from '../web/stream-body.ts'
 
 const LINES_PER_PIECE = 200
 

@@ -1,5 +1,5 @@
 import { PAGE_BYTES } from '../../src/store/page.ts'
-import { streamed } from '../web/streamed.ts'
+import { streamed } from '../web/stream-body.ts'
 
 /** Number of names for a list of sessions or messages in a reply, for clients of different agent gateways. */
 const NAMES = 3

@@ -3,7 +3,7 @@ import type { Log } from '../../src/config/log.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { lazily } from '../../src/lazily.ts'
 import type { Sweeps } from '../../src/store/sweeps.ts'
-import { inTime } from '../../src/wire/in-time.ts'
+import { inTime } from '../../src/wire/with-timeout.ts'
 import type { Tracing } from '../http/tracing.ts'
 
 /** Delay of the first retention sweep: after the client has started, and before short sessions end. */
@@ -16,7 +16,7 @@ const SETTLE_MS = 2_500
 const loadGateway = lazily(() => import('../../src/gateway.ts'))
 const loadTracing = lazily(() => import('../http/tracing.ts'))
 /** Loaded after the first call, which does not wait for it. */
-const loadSweeping = lazily(() => import('../command/sweeping.ts'))
+const loadSweeping = lazily(() => import('../command/background-sweeps.ts'))
 
 /** Creates a function that opens the gateway with its first call. After a failure, the next call retries. */
 export function gatewayOpener(loaded: LoadedConfig, log: Log): (() => Promise<Gateway>) & { close(): Promise<void> } {

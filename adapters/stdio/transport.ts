@@ -10,7 +10,7 @@ import { parseJson } from '../../src/text/json.ts'
 import { toInvalidParams } from './invalid-params.ts'
 import { createLines, idAtEnds } from './lines.ts'
 import { withoutNullArguments } from './null-arguments.ts'
-import { createOpening } from './opening.ts'
+import { createOpening } from './protocol-era.ts'
 import { wellFormed } from './well-formed.ts'
 
 /** Maximum size of a message, in bytes. A longer line is skipped and answered with an error. */

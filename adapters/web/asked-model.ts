@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { parseJson } from '../../src/text/json.ts'
-import { inTime } from '../../src/wire/in-time.ts'
+import { inTime } from '../../src/wire/with-timeout.ts'
 import type { BodyLimit } from './body-limit.ts'
 import { bodyRead, readBytes } from './json-body.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { GazewayError } from '../../src/errors.ts'
 import { type Identity, type Scope, scopeFault } from '../../src/identity/keys.ts'
-import { loopFault, VIA } from '../../src/wire/via.ts'
+import { loopFault, VIA } from '../../src/wire/forwarding-loop.ts'
 import { type HostRules, hostFault } from './hosts.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { type ListQuery, PAGE_BYTES, type Page, type Paged } from '../../src/store/page.ts'
-import { beginReplyInTurn } from './reply-turns.ts'
-import { streamed } from './streamed.ts'
+import { beginReplyInTurn } from './large-reply-queue.ts'
+import { streamed } from './stream-body.ts'
 
 /** Maximum size of items that are read and held at once, in bytes of JSON. */
 const PART_BYTES = 256 * 1024

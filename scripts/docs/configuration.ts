@@ -1,7 +1,7 @@
 import { getProperty } from 'dot-prop'
 import { CONFIG_KEYS, type ConfigKey, DEFAULTS, schemaOf } from '../../src/config/config-keys.ts'
 import { KEY_VARIABLES } from '../../src/providers/providers.ts'
-import { accepts } from '../../src/text/accepted.ts'
+import { accepts } from '../../src/text/schema-in-words.ts'
 import { code, table } from './table.ts'
 
 /** Every configuration key by section, as Markdown. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { acceptedAt } from '../../src/text/accepted.ts'
+import { acceptedAt } from '../../src/text/schema-in-words.ts'
 
 /** The part of JSON Schema that tools' schemas are written in. */
 export interface JsonSchema {

@@ -1,5 +1,5 @@
 import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
-import { KEPT, KEPT_BY } from '../../src/store/kept.ts'
+import { KEPT, KEPT_BY } from '../../src/store/table-retention.ts'
 import { code, table } from './table.ts'
 
 /** Settings that prune, what each prunes, and its tables; then the tables that no setting prunes, as Markdown. */

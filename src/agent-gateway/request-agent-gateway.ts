@@ -3,7 +3,7 @@ import { type ErrorCode, GazewayError } from '../errors.ts'
 import { parseJson } from '../text/json.ts'
 import { networkFetch } from '../wire/network-fetch.ts'
 import { replyText } from '../wire/reply-text.ts'
-import { whyEnded } from '../wire/stopping.ts'
+import { whyEnded } from '../wire/service-stopping.ts'
 
 /** Largest reply that is read, in bytes; 200 sessions fit with ample room. */
 const MAX_BYTES = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import { whyEnded } from '../wire/stopping.ts'
+import { whyEnded } from '../wire/service-stopping.ts'
 
 /** Maximum number of messages of one session that wait for their turn, and their longest wait in milliseconds. */
 export const MESSAGE_TURNS = { maxWaiting: 20, longestWaitMs: 120_000 } as const

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { runBuiltRows } from '../store/built.ts'
+import { runBuiltRows } from '../store/prepared-sql.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CallRecord } from './call-record.ts'
 

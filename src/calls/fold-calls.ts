@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { runBuiltRows } from '../store/built.ts'
+import { runBuiltRows } from '../store/prepared-sql.ts'
 import { hourOf } from '../store/dates.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'

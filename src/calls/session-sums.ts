@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { runBuiltRows } from '../store/built.ts'
+import { runBuiltRows } from '../store/prepared-sql.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CallRow } from '../store/tables/calls-tables.ts'
 import type { CodingSessionRow } from '../store/tables/coding-sessions-tables.ts'

@@ -9,7 +9,7 @@ import { type AgentRegistration, agentRegistration } from './agent-identity.ts'
 import { type ChainBalance, createBalanceReader } from './chain-balances.ts'
 import { gweiToWei } from './fees.ts'
 import { type Network, networksOf } from './networks.ts'
-import type { Node, NodeAddress } from './node.ts'
+import type { Node, NodeAddress } from './chain-node.ts'
 import type { ConfirmedSettlement } from './settlement-followers.ts'
 import { type SettlementChain, settlementChain } from './settlement-settings.ts'
 import { createSettlements, type Settlements } from './settlements.ts'
@@ -31,7 +31,7 @@ export { ChainBalance } from './chain-balances.ts'
 export { waitingSettlements } from './waiting-settlements.ts'
 
 const loadAccount = lazily(() => import('./account.ts'))
-const loadNode = lazily(() => import('./node.ts'))
+const loadNode = lazily(() => import('./chain-node.ts'))
 const loadSettler = lazily(() => import('./settler.ts'))
 const loadSigner = lazily(() => import('./signer.ts'))
 

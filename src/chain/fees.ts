@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import type { Node } from './node.ts'
+import type { Node } from './chain-node.ts'
 
 const WEI_PER_GWEI = 1e9
 /** Factor by which a replacement raises the fee: nodes require a tenth, so an eighth is safe. */

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { BaseError, type TransactionReceipt } from 'viem'
 import { GazewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
-import type { Node } from './node.ts'
+import type { Node } from './chain-node.ts'
 import type { SentTransaction } from './transactions.ts'
 
 /** Callbacks for the account's transactions. */

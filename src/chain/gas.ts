@@ -1,5 +1,5 @@
 import { GazewayError } from '../errors.ts'
-import type { Node } from './node.ts'
+import type { Node } from './chain-node.ts'
 
 /** Gas of an empty transaction, the least of any. */
 export const EMPTY_GAS = 21_000

@@ -1,5 +1,5 @@
 import { type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem'
-import type { Node } from './node.ts'
+import type { Node } from './chain-node.ts'
 
 type Block = Pick<TransactionReceipt, 'blockNumber' | 'blockHash'>
 

@@ -9,7 +9,7 @@ import { createOutbox, type Outbox } from './chain-outbox.ts'
 import { type ConfirmedSettlement, retryAt, SETTLEMENT, settlementFollowers } from './settlement-followers.ts'
 import type { SettlementChain } from './settlement-settings.ts'
 import { watchOnly } from './signer.ts'
-import { createTending } from './tend.ts'
+import { createTending } from './watch-transactions.ts'
 import { hasContract, requireDecimals, tokensSetting } from './token-contract.ts'
 import { tokenUnits, transferCall } from './token-transfer.ts'
 

@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import { type Micros, toUsd } from '../text/money.ts'
 import type { ChainBalance } from './chain-balances.ts'
 import type { Network } from './networks.ts'
-import type { Node } from './node.ts'
+import type { Node } from './chain-node.ts'
 import type { SettlementChain } from './settlement-settings.ts'
 import { tokenUnits } from './token-transfer.ts'
 

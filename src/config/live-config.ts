@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { getProperty, setProperty } from 'dot-prop'
 import { createListeners } from '../wire/listeners.ts'
-import { createRepeated } from '../wire/repeat.ts'
+import { createRepeated } from '../wire/repeated-runs.ts'
 import { changedDocument, changedKeys } from './changed-document.ts'
 import {
   configFile,

@@ -7,7 +7,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { ConnectionId, type ConnectionRecord, type LiveConnection, recordOf } from './live-connection.ts'
-import { sweepInstances } from './rows.ts'
+import { sweepInstances } from './connection-rows.ts'
 import { serveConnections } from './served-connections.ts'
 
 export { ConnectionId, ConnectionRecord, type LiveConnection } from './live-connection.ts'

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isBinaryFileSync } from 'isbinaryfile'
 import { cut } from '../text/cut.ts'
 import { readInside, readInsideSync } from './confine.ts'
-import { SEARCHED_BYTES } from './search/parts.ts'
+import { SEARCHED_BYTES } from './search/text-parts.ts'
 import { holdsPrivateKey, looksSecret } from './secrets.ts'
 
 const LINE_LENGTH = 200

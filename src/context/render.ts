@@ -1,6 +1,6 @@
 import { cut } from '../text/cut.ts'
-import { defused } from '../text/defused.ts'
-import { plain } from '../text/plain.ts'
+import { defused } from '../text/defuse-client-tags.ts'
+import { plain } from '../text/single-line.ts'
 import { languageOf } from './language.ts'
 import type { ContextMemory, Place, WorkContext } from './work-context.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Base, logged } from '../base.ts'
 import { GazewayError } from '../errors.ts'
-import { isForgotten } from '../store/forgotten.ts'
+import { isForgotten } from '../store/forgotten-callers.ts'
 import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import { newId } from '../text/ids.ts'

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { type Base, logged } from '../base.ts'
 import { OWN_RESPONSE } from '../inference/api/own-response.ts'
-import { isForgotten } from '../store/forgotten.ts'
+import { isForgotten } from '../store/forgotten-callers.ts'
 import type { Schema } from '../store/schema.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Store } from '../store/store.ts'
 import { createTally } from './escrow-tally.ts'
-import { lockedRows } from './moves.ts'
+import { lockedRows } from './escrow-transfers.ts'
 
 /** Rows per batch when a reader expires escrows. A background sweep keeps them few. */
 const SEEN_AT_ONCE = 500

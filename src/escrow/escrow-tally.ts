@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { runBuilt } from '../store/built.ts'
+import { runBuilt } from '../store/prepared-sql.ts'
 import { safeSum } from '../store/safe-sum.ts'
 import type { Schema } from '../store/schema.ts'
 import type { TaskTotalsRow } from '../store/tables/tasks-tables.ts'

@@ -2,10 +2,10 @@ import type { Keep } from '../idempotency/idempotency.ts'
 import type { Store } from '../store/store.ts'
 import { newId } from '../text/ids.ts'
 import { type Micros, toMicros } from '../text/money.ts'
-import { type Caller, requireFundable } from './access.ts'
+import { type Caller, requireFundable } from './escrow-access.ts'
 import { type Escrow, type NewEscrow, toEscrow } from './escrow-record.ts'
 import { createTally } from './escrow-tally.ts'
-import { type Funding, lock } from './moves.ts'
+import { type Funding, lock } from './escrow-transfers.ts'
 
 /** Locks a reward for a task, in one transaction with `keep`. */
 export async function fundEscrow(

@@ -3,7 +3,7 @@ import { GazewayError } from '../errors.ts'
 import { WalletAddress } from '../identity/key.ts'
 import type { Store } from '../store/store.ts'
 import { knownCaller } from '../wallet/ledger/deposits.ts'
-import type { Payee } from './moves.ts'
+import type { Payee } from './escrow-transfers.ts'
 
 /** Recipients of rewards. */
 export interface Payees {

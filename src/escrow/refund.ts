@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts'
 import type { EscrowRow } from '../store/tables/escrow-tables.ts'
-import { type Caller, found, requirePayer, requireRefundable } from './access.ts'
+import { type Caller, found, requirePayer, requireRefundable } from './escrow-access.ts'
 import { createTally } from './escrow-tally.ts'
-import { lockedRow, refund } from './moves.ts'
+import { lockedRow, refund } from './escrow-transfers.ts'
 import { taskStatusAt } from './task-status.ts'
 
 /** Refunds an escrow. @returns the row after the refund; unchanged when it was refunded before */

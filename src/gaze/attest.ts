@@ -14,9 +14,9 @@ import {
 } from './attestation.ts'
 import type { GazeSession } from './gaze-session.ts'
 import { greatestLikeness, NEAR_COPY } from './near-copies.ts'
-import { countedTick, type PackedRecord } from './pack.ts'
-import { packsBack } from './packs.ts'
-import { sketchOf } from './sketch.ts'
+import { countedTick, type PackedRecord } from './record-pack.ts'
+import { packsBack } from './record-packs.ts'
+import { sketchOf } from './trace-sketch.ts'
 import { rounded } from './statistics.ts'
 
 /** Settings of attestations. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { cut } from '../text/cut.ts'
-import { plain } from '../text/plain.ts'
+import { plain } from '../text/single-line.ts'
 import type { GazeMetrics } from './gaze-metrics.ts'
 import { rounded } from './statistics.ts'
 

@@ -14,7 +14,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { jsonBytes } from '../text/json-bytes.ts'
 import type { AnalysedRecord } from './analyse.ts'
-import { countRecords, type RecordFilter, recordsBack } from './stretches.ts'
+import { countRecords, type RecordFilter, recordsBack } from './read-records.ts'
 import { GazePath, type GazeRecord, GazeSource, GazeTime } from './tensor.ts'
 
 /** Range of records. Both ends of the time range are included. */

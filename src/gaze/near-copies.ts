@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../store/schema.ts'
-import { likeness } from './sketch.ts'
+import { likeness } from './trace-sketch.ts'
 import { rounded } from './statistics.ts'
 
 /** Streams of a key that a new one is compared with: its newest. */

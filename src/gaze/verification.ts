@@ -6,9 +6,9 @@ import { type AttestationTerms, assessAgain, coveredRecords, type StoredRecord }
 import { type Attestation, assess, levelOf, StoredAttestation } from './attestation.ts'
 import { type Evidence, isOfItsTime } from './evidence.ts'
 import { CHAIN_START } from './fingerprint.ts'
-import { reaches } from './level.ts'
-import { DamagedPack, isUnbroken, type Pack, type PackedRecord, recordsOf } from './pack.ts'
-import { packsBySeq } from './packs.ts'
+import { reaches } from './evidence-level.ts'
+import { DamagedPack, isUnbroken, type Pack, type PackedRecord, recordsOf } from './record-pack.ts'
+import { packsBySeq } from './record-packs.ts'
 
 /** Newest covered records whose hash chain is recomputed. Bounds the work. */
 const CHECKED_RECORDS = 1000

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
-import { unlessForgotten } from '../store/forgotten.ts'
+import { unlessForgotten } from '../store/forgotten-callers.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 

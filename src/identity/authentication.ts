@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
-import { createKeyCache, type Entry } from './cache.ts'
+import { createKeyCache, type Entry } from './key-cache.ts'
 import { readCheckedKeys } from './checked-keys.ts'
 import { ENVIRONMENT_IDENTITY, expired, type Identity } from './identity.ts'
 import { hashToken, keyIdOf } from './key-token.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { isWhole, WHOLE } from '../store/text.ts'
-import { Alerts, ShownAlerts } from './alerts.ts'
+import { isWhole, WHOLE } from '../store/storable-text.ts'
+import { Alerts, ShownAlerts } from './alert-thresholds.ts'
 import { Budgets, Period } from './budgets.ts'
 import { SESSION_LIMITS } from './session-limits.ts'
 import { Debt, PresumedUsd, Spend } from './spend.ts'

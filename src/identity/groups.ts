@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { KeyGroupRow } from '../store/tables/keys-tables.ts'
 import { newId } from '../text/ids.ts'
 import { parseInput } from '../wire/validation.ts'
-import { readAlerts, replaceAlerts, toAlertRecords, toAlertRows } from './alerts.ts'
+import { readAlerts, replaceAlerts, toAlertRecords, toAlertRows } from './alert-thresholds.ts'
 import { readBudgets, replaceBudgets, toBudgetRecords, toBudgetRows } from './budgets.ts'
 import { GroupChange, GroupId, type GroupRecord, NewGroup } from './group.ts'
 import {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Store } from '../store/store.ts'
 import { createListeners } from '../wire/listeners.ts'
-import { createRepeated } from '../wire/repeat.ts'
+import { createRepeated } from '../wire/repeated-runs.ts'
 
 /** Interval of polls for revocations by other processes, in milliseconds. */
 const POLL_MS = 2_000

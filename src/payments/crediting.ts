@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.ts'
-import { returnCredit } from '../wallet/budget/spend.ts'
+import { returnCredit } from '../wallet/budget/spend-credit.ts'
 import type { Credit } from '../wallet/ledger/deposits.ts'
 import type { Claims } from './claims.ts'
 import type { Payment, PaymentStatus } from './payment.ts'

@@ -9,7 +9,7 @@ import { createEvmSettlement } from './evm-settlement.ts'
 import type { PaymentMethod, SoughtPayment, Terms } from './payment.ts'
 import type { EvmSettings, PaymentSettings } from './payment-settings.ts'
 import { paymentRequired } from './refusal.ts'
-import { unique, uniqueOf } from './unique.ts'
+import { unique, uniqueOf } from './unique-challenge.ts'
 
 /**
  * Longest validity of an authorization in milliseconds. Its payment is watched for this long, because anyone may submit

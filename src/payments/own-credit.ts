@@ -1,7 +1,7 @@
 import { Receipt } from 'mppx'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
-import { creditOf, spendCredit } from '../wallet/budget/spend.ts'
+import { creditOf, spendCredit } from '../wallet/budget/spend-credit.ts'
 import type { Claim, Claims } from './claims.ts'
 import type { ReadCredential } from './credential.ts'
 import { CREDIT, referenceOf } from './crediting.ts'

@@ -7,8 +7,8 @@ import { createCrediting } from './crediting.ts'
 import { createLeases } from './leases.ts'
 import { createOwnCredit } from './own-credit.ts'
 import type { Payment, PaymentMethod, Taken, Terms } from './payment.ts'
-import { createResume } from './resume.ts'
-import { createTake } from './take.ts'
+import { createResume } from './resume-payment.ts'
+import { createTake } from './take-payment.ts'
 
 /** Longest id in the log, where ids are not verified yet. */
 const MAX_ID = 128

@@ -5,12 +5,12 @@ import { getTransactionReceipt } from 'viem/actions'
 import { Transaction } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
 import * as z from 'zod'
-import { nodeTransport, openNode } from '../chain/node.ts'
+import { nodeTransport, openNode } from '../chain/chain-node.ts'
 import { requireDecimals } from '../chain/token-contract.ts'
 import { GazewayError } from '../errors.ts'
 import type { PaymentMethod, Terms } from './payment.ts'
 import type { PaymentSettings, TempoSettings } from './payment-settings.ts'
-import { unique, uniqueOf } from './unique.ts'
+import { unique, uniqueOf } from './unique-challenge.ts'
 
 /** Timeout of a node during a check, in milliseconds. */
 const PATIENCE_MS = 10_000

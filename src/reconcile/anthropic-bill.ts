@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Account } from './accounts.ts'
-import { type Bill, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './bill.ts'
+import { type Bill, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './provider-bill.ts'
 import { type BillingApi, createBillingApi } from './billing-api.ts'
 import { amountIn } from './decimal.ts'
 import { describedKeys, namedKeys } from './described-keys.ts'

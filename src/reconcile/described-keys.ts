@@ -1,5 +1,5 @@
 import type { Account } from './accounts.ts'
-import type { BilledKey } from './bill.ts'
+import type { BilledKey } from './provider-bill.ts'
 
 /** Keys whose names are asked for. */
 const MAX_KEYS = 200

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Account } from './accounts.ts'
-import { type Bill, type BilledKey, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './bill.ts'
+import { type Bill, type BilledKey, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './provider-bill.ts'
 import { type BillingApi, createBillingApi } from './billing-api.ts'
 import { amountIn } from './decimal.ts'
 import { describedKeys, namedKeys } from './described-keys.ts'

@@ -1,5 +1,5 @@
 import { csvLine } from '../store/csv.ts'
-import type { BilledPart, Comparison, CountedPart } from './compare.ts'
+import type { BilledPart, Comparison, CountedPart } from './compare-bill.ts'
 import type { Reconciliation } from './reconcile.ts'
 
 const COLUMNS = [

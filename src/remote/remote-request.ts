@@ -5,7 +5,7 @@ import { isObject, parseJson } from '../text/json.ts'
 import { present } from '../text/present.ts'
 import { networkFetch } from '../wire/network-fetch.ts'
 import { replyText } from '../wire/reply-text.ts'
-import { whyEnded } from '../wire/stopping.ts'
+import { whyEnded } from '../wire/service-stopping.ts'
 
 /** Largest reply that is read, in bytes; a page of 4 MiB fits with ample room. */
 const MAX_BYTES = 16 * 1024 * 1024

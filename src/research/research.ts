@@ -8,7 +8,7 @@ import type { Upstream } from '../inference/inference.ts'
 import { chatText } from '../inference/observe/chat-text.ts'
 import { citedPages } from '../inference/observe/response-texts.ts'
 import { Usage } from '../providers/token-usage.ts'
-import { defused } from '../text/defused.ts'
+import { defused } from '../text/defuse-client-tags.ts'
 
 /** Token budget of the project's context in the model's input. */
 const CONTEXT_TOKENS = 4000

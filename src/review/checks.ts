@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import * as z from 'zod'
-import { canaryOf } from './canary.ts'
-import { Hunk, type Part } from './part.ts'
+import { canaryOf } from './canary-line.ts'
+import { Hunk, type Part } from './change-parts.ts'
 
 /** Kinds of attention checks. */
 export const CHECK_KINDS = ['question', 'retype', 'canary'] as const

@@ -1,4 +1,4 @@
-import type { Row } from './part.ts'
+import type { Row } from './change-parts.ts'
 
 /**
  * Lists the lines at which the rows of a hunk stand, as records of attention name them: those of the new file. Removed

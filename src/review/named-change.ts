@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Change } from './part.ts'
+import type { Change } from './change-parts.ts'
 import { Sha256 } from './statement.ts'
 
 const CommitId = z.string().regex(/^[0-9a-f]{40,64}$/)

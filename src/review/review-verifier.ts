@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { reaches } from '../gaze/level.ts'
+import { reaches } from '../gaze/evidence-level.ts'
 import type { Check, GazeVerifier } from '../gaze/verification.ts'
 import type { GatewayKey } from '../signing/gateway-keys.ts'
 import type { Schema } from '../store/schema.ts'

@@ -1,5 +1,5 @@
-import { reaches } from '../gaze/level.ts'
-import type { Authenticated } from './authenticate.ts'
+import { reaches } from '../gaze/evidence-level.ts'
+import type { Authenticated } from './authenticate-receipt.ts'
 import type { Identities } from './identities.ts'
 import type { OpenedReceipt } from './receipt.ts'
 import type { Level, PartCoverage, Review } from './statement.ts'

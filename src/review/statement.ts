@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { AttentionEvidence } from '../gaze/attention-evidence.ts'
-import { LEVELS } from '../gaze/level.ts'
+import { LEVELS } from '../gaze/evidence-level.ts'
 import { type Envelope, PAYLOAD_TYPE, signedBytes } from '../signing/envelope.ts'
 import type { Signer } from '../signing/signer.ts'
 import { FILE_KINDS } from './file-kind.ts'
-import { type Change, Side } from './part.ts'
+import { type Change, Side } from './change-parts.ts'
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 /** Type of the predicate of receipts. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Checkout } from '../context/git-command.ts'
 import { compareTrees } from './change.ts'
 import { askGit, resolveCommit } from './checkout.ts'
-import type { Change } from './part.ts'
+import type { Change } from './change-parts.ts'
 
 /** Reads the change that is staged: from the last commit to the tree that a commit would have now. */
 export async function readStaged(checkout: Checkout): Promise<Change> {

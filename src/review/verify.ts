@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Checkout } from '../context/git-command.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate } from './authenticate-receipt.ts'
 import { authorsIn } from './authors.ts'
 import { readChange } from './change.ts'
-import type { Change, Part } from './part.ts'
+import type { Change, Part } from './change-parts.ts'
 import { demandOn, type Policy } from './policy.ts'
 import type { OpenedReceipt } from './receipt.ts'
 import {

@@ -4,7 +4,7 @@ import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../st
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
-import { widthOf } from '../store/width.ts'
+import { widthOf } from '../store/row-bytes.ts'
 import { type MessageList, type SessionMessage, toMessage } from './session.ts'
 
 /** Reads the messages of a session lazily, newest first. @param batch messages per query */

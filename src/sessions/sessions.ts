@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions-tables.ts'
 import { newId } from '../text/ids.ts'
 import { distinctWords } from '../text/words.ts'
-import { addExchange, addSession, type Exchange, emptySession, sessionUnknown } from './exchange.ts'
+import { addExchange, addSession, type Exchange, emptySession, sessionUnknown } from './chat-exchange.ts'
 import { messagePage, newestMessages } from './messages.ts'
 import {
   type NewSession,
@@ -24,7 +24,7 @@ import {
 import { findWords } from './session-search.ts'
 import { countSession, readSessionTotal } from './session-totals.ts'
 
-export type { Exchange } from './exchange.ts'
+export type { Exchange } from './chat-exchange.ts'
 export * from './session.ts'
 
 /** The sessions of this store. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { createRepeated } from '../wire/repeat.ts'
+import { createRepeated } from '../wire/repeated-runs.ts'
 import type { Store } from './store.ts'
 
 /** Default interval of checks for due sweeps, in milliseconds. */

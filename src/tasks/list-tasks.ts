@@ -9,7 +9,7 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
-import { widthOf } from '../store/width.ts'
+import { widthOf } from '../store/row-bytes.ts'
 import { type Task, type TaskList, toTask } from './task-record.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { runBuilt } from '../store/built.ts'
+import { runBuilt } from '../store/prepared-sql.ts'
 import type { Schema } from '../store/schema.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 

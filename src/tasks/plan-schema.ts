@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isWhole, WHOLE } from '../store/text.ts'
+import { isWhole, WHOLE } from '../store/storable-text.ts'
 import { Capability, TaskDescription, TaskTitle } from './task-record.ts'
 
 /** Maximum number of tasks of a swarm. */

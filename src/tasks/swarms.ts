@@ -6,7 +6,7 @@ import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } 
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { SwarmRow } from '../store/tables/tasks-tables.ts'
-import { widthOf } from '../store/width.ts'
+import { widthOf } from '../store/row-bytes.ts'
 import { toUsd } from '../text/money.ts'
 import { SwarmId } from './task-record.ts'
 import { UNFINISHED_STATUSES } from './task-statuses.ts'

@@ -7,7 +7,7 @@ import { Memory } from '../memory/records/memory-record.ts'
 import { ReviewDemand } from '../review/task-review.ts'
 import { ListQuery } from '../store/page.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
-import { isWhole, WHOLE } from '../store/text.ts'
+import { isWhole, WHOLE } from '../store/storable-text.ts'
 import { Amount, toUsd } from '../text/money.ts'
 
 const MAX_CAPABILITIES = 32

@@ -1,4 +1,4 @@
-import { normalized } from './normalized.ts'
+import { normalized } from './normalize-text.ts'
 
 /** Scripts written without spaces. Their characters are indexed one by one and searched in pairs. */
 const UNSPACED = '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}ー'

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { GazewayError } from '../errors.ts'
-import { acceptedAt, fieldsAt, namesAt } from '../text/accepted.ts'
+import { acceptedAt, fieldsAt, namesAt } from '../text/schema-in-words.ts'
 import { shorten } from '../text/cut.ts'
 
 /** Longest list in an input. Validation stops at the first longer one. */

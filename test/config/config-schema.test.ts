@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { checkConfig } from '../../src/config/check-config.ts'
 import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { Config } from '../../src/config/config-schema.ts'
-import { accepts } from '../../src/text/accepted.ts'
+import { accepts } from '../../src/text/schema-in-words.ts'
 import { parseInput } from '../../src/wire/validation.ts'
 
 const refused = (document: unknown) => checkConfig(document).success === false

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { Config } from '../../src/config/config-schema.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { DirectRequest } from '../../src/inference/verbatim/direct-call.ts'
-import { accepts } from '../../src/text/accepted.ts'
+import { accepts } from '../../src/text/schema-in-words.ts'
 import { LIST_LIMIT, parseInput } from '../../src/wire/validation.ts'
 import { chatCompletion } from '../../tools/chat-completion.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Place, renderContext, type WorkContext } from '../../src/context/context.ts'
-import { NOTICE } from '../../src/text/notice.ts'
+import { NOTICE } from '../../src/text/untrusted-text-notice.ts'
 
 const signals = { size: 1 }
 const file = (path: string, more: Partial<Place> = {}): Place => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Transaction } from 'kysely'
-import { runTogether, type Statement } from '../../src/store/built.ts'
+import { runTogether, type Statement } from '../../src/store/prepared-sql.ts'
 import type { Schema } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 

@@ -1,4 +1,4 @@
-import { type Pack, packBody, unpackBody } from '../../src/gaze/pack.ts'
+import { type Pack, packBody, unpackBody } from '../../src/gaze/record-pack.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** Reads all packs of a store. */

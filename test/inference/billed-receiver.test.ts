@@ -10,7 +10,7 @@ import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import { billedReceiver } from '../../src/inference/settle/billed-receiver.ts'
 import { fieldsOrNone } from '../../src/text/lenient-reader.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
-import { splitEvents } from '../../src/wire/whole-events.ts'
+import { splitEvents } from '../../src/wire/whole-sse-events.ts'
 
 const CHUNK = Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content: 'word '.repeat(50) } }] })}\n\n`)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { type Circuit, createCircuits } from '../../src/inference/upstreams/circuits.ts'
-import { createRests } from '../../src/inference/upstreams/rests.ts'
+import { createRests } from '../../src/inference/upstreams/cooldowns.ts'
 import { holdTime } from '../adapters/held-clock.ts'
 
 const circuitOf = (model: string, callerId: string | null): Circuit => ({ path: '/chat/completions', model, callerId })

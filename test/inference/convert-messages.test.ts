@@ -9,7 +9,7 @@ import type {
   Message,
   MessagesRequest,
 } from '../../src/inference/api/requests.ts'
-import { createChanges } from '../../src/inference/convert/changes.ts'
+import { createChanges } from '../../src/inference/convert/reported-changes.ts'
 import { toMessage } from '../../src/inference/convert/chat-to-message.ts'
 import { createMessageEvents } from '../../src/inference/convert/chat-to-message-events.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createChanges } from '../../src/inference/convert/changes.ts'
+import { createChanges } from '../../src/inference/convert/reported-changes.ts'
 import { mendedFields } from '../../src/inference/dialect/mend.ts'
 import { knownMends } from '../../src/inference/dialect/mends.ts'
 

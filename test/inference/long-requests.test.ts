@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { UNNOTED } from '../../src/inference/convert/changes.ts'
+import { UNNOTED } from '../../src/inference/convert/reported-changes.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
 import { toChatFromGemini } from '../../src/inference/convert/gemini-to-chat.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'

@@ -5,7 +5,7 @@ import { watchChatCalls } from '../../src/inference/passages/chat-calls.ts'
 import { watchMessageCalls } from '../../src/inference/passages/message-calls.ts'
 import { watchResponseCalls } from '../../src/inference/passages/response-calls.ts'
 import { fieldsOrNone, objectsOrNone } from '../../src/text/lenient-reader.ts'
-import { splitEvents } from '../../src/wire/whole-events.ts'
+import { splitEvents } from '../../src/wire/whole-sse-events.ts'
 
 type Fields = Record<string, unknown>
 type Watch = (context: Parameters<typeof watchChatCalls>[0]) => { read(events: Buffer): Buffer }

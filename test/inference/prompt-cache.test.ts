@@ -5,7 +5,7 @@ import { type CallSession, NO_SESSION } from '../../src/calls/call-session.ts'
 import type { MessagesRequest, ResponseRequest } from '../../src/inference/api/requests.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
-import { withCacheMarks } from '../../src/inference/convert/prompt-cache.ts'
+import { withCacheMarks } from '../../src/inference/convert/anthropic-cache-marks.ts'
 import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
 
 const mark = { cache_control: { type: 'ephemeral' } }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { eventData } from '../../src/inference/observe/event-data.ts'
 import { createSseTap } from '../../src/inference/observe/sse-tap.ts'
-import { splitEvents } from '../../src/wire/whole-events.ts'
+import { splitEvents } from '../../src/wire/whole-sse-events.ts'
 import { chunks, failedChoices, failedChunks } from '../doubles/upstream.ts'
 
 const KB = 1024

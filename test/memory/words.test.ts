@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { normalized } from '../../src/text/normalized.ts'
+import { normalized } from '../../src/text/normalize-text.ts'
 import { fold, queryWords, textOf, wordsOf } from '../../src/text/words.ts'
 
 const indexedText = (text: string) => Array.from(wordsOf(text), (word) => word.text).join(' ')

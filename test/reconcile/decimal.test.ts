@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isHinted } from '../../src/reconcile/bill.ts'
-import { canonical } from '../../src/reconcile/compare.ts'
+import { isHinted } from '../../src/reconcile/provider-bill.ts'
+import { canonical } from '../../src/reconcile/compare-bill.ts'
 import { amountIn, billedOf, microsOf } from '../../src/reconcile/decimal.ts'
 
 describe('amounts of a bill', () => {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { Change } from '../../src/review/part.ts'
+import type { Change } from '../../src/review/change-parts.ts'
 import { type Policy, readPolicy } from '../../src/review/policy.ts'
 import { type OpenedReceipt, RECEIPT_MEDIA_TYPE, type Receipt, readReceipts } from '../../src/review/receipt.ts'
 import { observationPayload, type Review, receiptPayload, signed } from '../../src/review/statement.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { sql } from 'kysely'
-import { runBuilt } from '../../src/store/built.ts'
+import { runBuilt } from '../../src/store/prepared-sql.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { sharedPostgres } from '../contract/shared-postgres.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
-import { sweepAllowances } from '../../src/wallet/budget/presumed.ts'
+import { sweepAllowances } from '../../src/wallet/budget/presumed-spending.ts'
 import {
   completion,
   failedChoices,

@@ -1,7 +1,7 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
-import { isBeside, listIdOf, listQuery, mayBeBeside } from './beside.ts'
+import { isBeside, listIdOf, listQuery, mayBeBeside } from './list-beside-record.ts'
 import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/components.ts'
 import { Icon } from './components/icon.tsx'
 import { shortId } from './format.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Page } from '../../../src/store/page.ts'
-import { listAddress, listQuery } from './beside.ts'
+import { listAddress, listQuery } from './list-beside-record.ts'
 import { addressWith, go, place } from './router.ts'
 import { type Live, type Polling, useLive } from './use-live.ts'
 

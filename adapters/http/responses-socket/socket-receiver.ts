@@ -4,7 +4,7 @@ import { LAST_EVENTS } from '../../../src/inference/api/finish-reason.ts'
 import { type EventData, eventData } from '../../../src/inference/observe/event-data.ts'
 import type { Receiver } from '../../../src/inference/relay/receiver.ts'
 import { isObject, parseJson } from '../../../src/text/json.ts'
-import { splitEvents, wholeEvents } from '../../../src/wire/whole-events.ts'
+import { splitEvents, wholeEvents } from '../../../src/wire/whole-sse-events.ts'
 
 /** Unsent bytes above which the upstream is paused. It resumes at half of them. */
 const PAUSE_BYTES = 256 * 1024

@@ -15,7 +15,7 @@ import type { Arrival, Endpoint } from '../../web/arrival.ts'
 import { modelBodyLimit } from '../../web/body-limit.ts'
 import { readJson } from '../../web/json-body.ts'
 import { ownKeyOf } from '../../web/own-key.ts'
-import { traceparentOf } from '../../web/traced.ts'
+import { traceparentOf } from '../../web/trace-parent.ts'
 import { relayOnce } from '../relay-once.ts'
 
 /** Fields that Gazeway acts on; the upstream validates the others. */

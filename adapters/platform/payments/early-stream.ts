@@ -1,10 +1,10 @@
 import { GazewayError } from '../../../src/errors.ts'
-import { beatOf, earlyHeaders } from '../../../src/inference/attempt/held-for.ts'
+import { beatOf, earlyHeaders } from '../../../src/inference/attempt/hold-client.ts'
 import { errorEvent } from '../../../src/inference/passages/error-event.ts'
 import { mayBeginEarly } from '../../../src/inference/passages/late-events.ts'
 import { parseJson } from '../../../src/text/json.ts'
 import { fieldsOrNone } from '../../../src/text/lenient-reader.ts'
-import type { SilenceWatch } from '../../../src/wire/silence.ts'
+import type { SilenceWatch } from '../../../src/wire/idle-watch.ts'
 import type { FrameContext } from '../../web/frame-context.ts'
 import { replyHeaders } from '../proxy/proxy-headers.ts'
 

@@ -4,7 +4,7 @@ import { type Identity, identityWithoutKey } from '../../../src/identity/keys.ts
 import type { Payment, Taken, Terms } from '../../../src/payments/payment.ts'
 import type { Payments } from '../../../src/payments/payments.ts'
 import { type Micros, toUsd } from '../../../src/text/money.ts'
-import type { SilenceWatch } from '../../../src/wire/silence.ts'
+import type { SilenceWatch } from '../../../src/wire/idle-watch.ts'
 import type { Frame, FrameContext } from '../../web/frame-context.ts'
 import { ALREADY_SENT } from '../../web/http-receiver.ts'
 import { earlyStream } from './early-stream.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { GazewayError } from '../../../src/errors.ts'
 import type { Exchange, Headers } from '../../../src/inference/relay/exchange.ts'
-import { serviceStopping } from '../../../src/wire/stopping.ts'
+import { serviceStopping } from '../../../src/wire/service-stopping.ts'
 import { lateReply } from './late-reply.ts'
 import { noReply } from './no-reply.ts'
 import { type PassedEvents, watchEvents } from './passed-events.ts'

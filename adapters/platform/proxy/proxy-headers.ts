@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Identity } from '../../../src/identity/identity.ts'
 import type { Headers } from '../../../src/inference/relay/exchange.ts'
 import type { OwnKey } from '../../../src/inference/upstreams/own-key.ts'
-import { PLATFORM_VIA } from '../../../src/wire/via.ts'
+import { PLATFORM_VIA } from '../../../src/wire/forwarding-loop.ts'
 import { isEventStream } from './passed-events.ts'
 
 /** Headers that concern one connection only (RFC 9110 section 7.6.1). */

@@ -1,7 +1,7 @@
 import { getProperty } from 'dot-prop'
 import * as z from 'zod'
 import { CONFIG_KEYS, DEFAULTS, schemaOf } from '../../../src/config/config-keys.ts'
-import { accepts } from '../../../src/text/accepted.ts'
+import { accepts } from '../../../src/text/schema-in-words.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 
 const KeyOfConfig = z.object({

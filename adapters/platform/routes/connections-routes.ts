@@ -5,10 +5,10 @@ import { NewTicket } from '../../../src/identity/tickets.ts'
 import { ListQuery } from '../../../src/store/page.ts'
 import { callerOf } from '../../web/frame-context.ts'
 import { listReply } from '../../web/list-reply.ts'
-import { reachedAt } from '../../web/reached-at.ts'
+import { reachedAt } from '../../web/reached-address.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { SOCKET_PATH } from '../socket/offer.ts'
+import { SOCKET_PATH } from '../socket/upgrade-request.ts'
 import type { AgentSocket } from '../socket/socket.ts'
 
 const IssuedTicket = z.object({

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import { CLOSE } from './closes.ts'
+import { CLOSE } from './close-codes.ts'
 import type { OpenConnection } from './serve-connection.ts'
 
 /** Time before shutdown at which pending callers are warned, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { GazewayError } from '../../../src/errors.ts'
-import { CLOSE } from './closes.ts'
+import { CLOSE } from './close-codes.ts'
 import { type AuthFrame, checkAuth, readFrame } from './frame-schemas.ts'
 
 /** Timeout of an unauthenticated client. */

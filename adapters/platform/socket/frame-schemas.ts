@@ -3,7 +3,7 @@ import type { AgentReply } from '../../../src/agent/agent.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import { type Role, Ticket } from '../../../src/identity/tickets.ts'
 import { MessageText, SessionId } from '../../../src/sessions/session.ts'
-import { isWhole, WHOLE } from '../../../src/store/text.ts'
+import { isWhole, WHOLE } from '../../../src/store/storable-text.ts'
 import { parseJson } from '../../../src/text/json.ts'
 import { parseInput } from '../../../src/wire/validation.ts'
 

@@ -3,7 +3,7 @@ import type { Config } from '../../../src/config/config-schema.ts'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import { readLedgerHead } from '../../../src/wallet/ledger/ledger-head.ts'
-import type { AnswerDeps, Speaker } from './answers.ts'
+import type { AnswerDeps, Speaker } from './socket-answers.ts'
 
 /** Lifetime of the cached ledger head, in milliseconds. */
 const HEAD_MS = 5_000

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { isUnreadable } from '../confine.ts'
-import type { ProjectTree } from '../tree.ts'
+import type { ProjectTree } from '../project-tree.ts'
 import type { IndexedFile } from './segment.ts'
 
 /** Files of a tree. `clean`: unchanged for git, the same list until git's answer changes. `others`: all other files. */

@@ -1,4 +1,4 @@
-import type { ProjectTree } from '../tree.ts'
+import type { ProjectTree } from '../project-tree.ts'
 import { createProjectIndex, type FreshIndex, type IndexCaller } from './project-index.ts'
 import { type QueryTerms, queryTerms } from './query-terms.ts'
 import { rank } from './rank.ts'

@@ -1,7 +1,7 @@
 import type { TextReader } from '../file-excerpt.ts'
 import type { ScoredFile } from '../score.ts'
 import type { Matches } from './matcher.ts'
-import { partsOf } from './parts.ts'
+import { partsOf } from './text-parts.ts'
 import { createPassageFinder, type Passage } from './passage.ts'
 
 /** Matching files whose passages are searched, and how many more while they leave room. Of the others, the context has the names. */

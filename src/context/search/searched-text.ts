@@ -1,5 +1,5 @@
 import { readTextSync } from '../file-excerpt.ts'
-import { SEARCHED_BYTES } from './parts.ts'
+import { SEARCHED_BYTES } from './text-parts.ts'
 
 /** Longest average line of a searched file. Above it, a file is minified code or data. */
 const LONGEST_LINES = 300

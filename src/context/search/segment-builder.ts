@@ -1,5 +1,5 @@
 import { definitionsIn } from './definitions.ts'
-import { partsOf } from './parts.ts'
+import { partsOf } from './text-parts.ts'
 import { referencesIn, referenceTerm } from './references.ts'
 import { IN, type IndexedFile, packSegment, type Segment, type SegmentParts } from './segment.ts'
 import { detached, eachRun, termsOfRun } from './terms.ts'

@@ -1,7 +1,7 @@
 import { GazewayError } from '../../errors.ts'
 import type { Usage } from '../../providers/token-usage.ts'
 import type { Micros } from '../../text/money.ts'
-import type { BorneStream } from '../../wallet/budget/absorbed.ts'
+import type { BorneStream } from '../../wallet/budget/absorbed-costs.ts'
 
 /** Part of a limit, and tokens, by which the tokenizer of a provider may count less than ours. */
 const [MARGIN_PART, MARGIN_TOKENS] = [0.5, 256]

@@ -1,5 +1,5 @@
 import type { Micros } from '../../text/money.ts'
-import type { Absorbed, AbsorbedCall } from '../../wallet/budget/absorbed.ts'
+import type { Absorbed, AbsorbedCall } from '../../wallet/budget/absorbed-costs.ts'
 import type { ChargeCall } from '../../wallet/receipts/charges.ts'
 import type { BilledAttempt } from './billed-attempt.ts'
 import { billedOf, type CostShares, reservedOf, sumOfShares } from './cost-shares.ts'

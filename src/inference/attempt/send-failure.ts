@@ -2,7 +2,7 @@ import type { Admission } from '../admit/admit.ts'
 import { errorEvent, refusedEvent } from '../passages/error-event.ts'
 import type { Failed } from '../passages/passage.ts'
 import { attemptHeaders, passedHeaders } from '../passages/upstream-reply.ts'
-import type { HeldReceiver } from '../relay/held-receiver.ts'
+import type { HeldReceiver } from '../relay/heartbeat-receiver.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import type { Result } from './try-candidate.ts'
 

@@ -1,4 +1,4 @@
-import { counted } from '../../text/counted.ts'
+import { counted } from '../../text/plural.ts'
 
 /** Difference that no signature or token minds, in milliseconds. */
 const TOLERATED_MS = 2 * 60_000

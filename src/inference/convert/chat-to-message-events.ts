@@ -8,7 +8,7 @@ import { messageId, messageShell, stopOf, toMessageUsage } from './chat-to-messa
 import { callFault } from './complete-call.ts'
 import { createObjectEnd, type ObjectEnd } from './object-end.ts'
 import { callOf } from './streamed-calls.ts'
-import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
+import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thinking-blocks.ts'
 import { calledTools } from './tool-names.ts'
 import { createWrapping, unwrapped, type Wrapping } from './wrapped-arguments.ts'
 

@@ -6,7 +6,7 @@ import type { ChatCompletion, Message, MessagesRequest } from '../api/requests.t
 import { createStateReader, NO_STATE, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { read } from './answer-reader.ts'
 import { type ChatCall, readChatAnswer } from './chat-answer.ts'
-import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thoughts.ts'
+import { type SealState, showsThinking, thinkingBlock, UNSEALED } from './thinking-blocks.ts'
 import { calledTools } from './tool-names.ts'
 import { unwrapped } from './wrapped-arguments.ts'
 

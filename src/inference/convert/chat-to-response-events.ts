@@ -17,7 +17,7 @@ import { completionChunks } from './completion-chunks.ts'
 import { createStreamedOutput } from './converted-output.ts'
 import { itemId, type OutputItem } from './response-items.ts'
 import type { Emit, ResponseEvent } from './streamed-items.ts'
-import { type SealState, UNSEALED } from './thoughts.ts'
+import { type SealState, UNSEALED } from './thinking-blocks.ts'
 
 export type { ResponseEvent } from './streamed-items.ts'
 

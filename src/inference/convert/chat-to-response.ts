@@ -10,7 +10,7 @@ import { createStreamedOutput } from './converted-output.ts'
 import { read as readRequest } from './request-reader.ts'
 import { itemId, type OutputItem } from './response-items.ts'
 import { echoedToolChoice, echoedTools } from './response-tools.ts'
-import { type SealState, UNSEALED } from './thoughts.ts'
+import { type SealState, UNSEALED } from './thinking-blocks.ts'
 
 /** Reply of the responses endpoint, by OpenAI's reference. */
 export type ResponseObject = OpenAI.Responses.Response

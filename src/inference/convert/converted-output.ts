@@ -13,7 +13,7 @@ import {
   streamMessage,
   streamReasoning,
 } from './streamed-items.ts'
-import type { SealState } from './thoughts.ts'
+import type { SealState } from './thinking-blocks.ts'
 
 /** Output of a streamed Response while it is being written. */
 export interface StreamedOutput {

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { Fields } from '../../text/typed-reader.ts'
 import { isFileUrl, textOfFile } from '../dialect/media.ts'
-import { type Note, noteUnread } from './changes.ts'
+import { type Note, noteUnread } from './reported-changes.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
 
 type Part = OpenAI.Chat.ChatCompletionContentPart

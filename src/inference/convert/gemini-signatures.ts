@@ -1,7 +1,7 @@
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { fromBase64, isSealed } from '../reasoning/seal.ts'
-import type { Note } from './changes.ts'
+import type { Note } from './reported-changes.ts'
 
 /** Letters of a signature that tell which key has sealed it. */
 const READ_LENGTH = 80

@@ -2,13 +2,13 @@ import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest } from '../api/requests.ts'
-import { type Note, noteUnread, UNNOTED } from './changes.ts'
+import { type Note, noteUnread, UNNOTED } from './reported-changes.ts'
 import { chatSettings } from './gemini-config.ts'
 import { chatTools } from './gemini-tools.ts'
 import { toChatMessages } from './gemini-turns.ts'
 import { unsupported } from './request-reader.ts'
-import type { Takes } from './takes.ts'
-import { type Thoughts, UNOPENED } from './thoughts.ts'
+import type { Takes } from './accepted-forms.ts'
+import { type Thoughts, UNOPENED } from './thinking-blocks.ts'
 
 /** Fields that are converted, refused, or say how the answer is delivered. */
 const READ: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { type Note, noteUnread } from './changes.ts'
+import { type Note, noteUnread } from './reported-changes.ts'
 import { toJsonSchema } from './gemini-schema.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
 

@@ -3,7 +3,7 @@ import { isText } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { fromBase64 } from '../reasoning/seal.ts'
-import { type Note, noteUnread } from './changes.ts'
+import { type Note, noteUnread } from './reported-changes.ts'
 import { exactJson } from './exact-json.ts'
 import { type CallPairs, createCallPairs } from './gemini-calls.ts'
 import { kindOf, PART, toPart } from './gemini-parts.ts'
@@ -11,7 +11,7 @@ import { isSignature } from './gemini-signatures.ts'
 import { chatFunctionName } from './gemini-tools.ts'
 import { compact } from './messages-content.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
-import type { Thoughts } from './thoughts.ts'
+import type { Thoughts } from './thinking-blocks.ts'
 
 type ChatMessage = OpenAI.Chat.ChatCompletionMessageParam
 type Part = OpenAI.Chat.ChatCompletionContentPart

@@ -1,8 +1,8 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import type { ResponseRequest } from '../api/requests.ts'
-import { UNNOTED } from './changes.ts'
+import { UNNOTED } from './reported-changes.ts'
 import { toChatRequest } from './responses-to-chat.ts'
-import { UNOPENED } from './thoughts.ts'
+import { UNOPENED } from './thinking-blocks.ts'
 
 /** Forms that are refused elsewhere. */
 const ALL = { fileUrls: true, cacheMarks: true }

@@ -6,13 +6,13 @@ import type { ResponseRequest } from '../api/requests.ts'
 import { textOfFile } from '../dialect/media.ts'
 import { acceptable, joinStates, putBack, type ReasoningState } from '../reasoning/reasoning-state.ts'
 import { type CallableTools, itemsOf, WITH_TOOLS } from './callable-tools.ts'
-import { isCall, isResult, isSaidToModel } from './calls-alone.ts'
+import { isCall, isResult, isSaidToModel } from './calls-without-reasoning.ts'
 import { toCustomCall } from './custom-tools.ts'
 import { asFunctionItem } from './own-tools.ts'
-import { markIn, withMark } from './prompt-cache.ts'
+import { markIn, withMark } from './anthropic-cache-marks.ts'
 import { read, readContent, textOrJson, unsupported, wrongType } from './request-reader.ts'
-import type { Takes } from './takes.ts'
-import type { Thoughts } from './thoughts.ts'
+import type { Takes } from './accepted-forms.ts'
+import type { Thoughts } from './thinking-blocks.ts'
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam
 type Part = OpenAI.Chat.ChatCompletionContentPart

@@ -4,13 +4,13 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
 import type { ChatRequest, ResponseRequest } from '../api/requests.ts'
 import { callableTools, isCallable, isNamespace } from './callable-tools.ts'
-import { type Note, noteUnread, UNNOTED } from './changes.ts'
-import { hasMarks } from './prompt-cache.ts'
+import { type Note, noteUnread, UNNOTED } from './reported-changes.ts'
+import { hasMarks } from './anthropic-cache-marks.ts'
 import { read, unsupported } from './request-reader.ts'
 import { toMessages } from './response-input.ts'
 import { toChatTools } from './response-tools.ts'
-import type { Takes } from './takes.ts'
-import { type Thoughts, UNOPENED } from './thoughts.ts'
+import type { Takes } from './accepted-forms.ts'
+import { type Thoughts, UNOPENED } from './thinking-blocks.ts'
 
 /** Fields of both APIs, or of chat completions alone when clients send them anyway. */
 const SHARED = [

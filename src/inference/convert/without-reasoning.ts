@@ -1,7 +1,7 @@
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { isSealed } from '../reasoning/seal.ts'
-import type { Note } from './changes.ts'
+import type { Note } from './reported-changes.ts'
 
 /** Thinking that Claude models until 4.5 want at the start of a turn with tool calls. */
 const BUDGETED = 'enabled'

@@ -3,7 +3,7 @@ import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { plainDataUrl } from './media.ts'
 import { API_NAMES, type Api, type Mend } from './mend.ts'
-import { mapParts, PLACES } from './parts.ts'
+import { mapParts, PLACES } from './message-parts.ts'
 
 /**
  * Words of refusals: "Expected a base64-encoded data URL with an application/pdf MIME type" (OpenAI), "media_type: Input

@@ -1,5 +1,5 @@
 import type { Fields } from '../../text/typed-reader.ts'
-import type { Note } from '../convert/changes.ts'
+import type { Note } from '../convert/reported-changes.ts'
 
 /** APIs of requests as they are sent. */
 export const API_NAMES = ['chat', 'messages', 'responses'] as const

@@ -1,6 +1,6 @@
 import { knownBetas } from './betas.ts'
 import { BLANK_TEXTS } from './blank-texts.ts'
-import { CACHE_MARKS } from './cache-marks.ts'
+import { CACHE_MARKS } from './refused-cache-marks.ts'
 import { EARLIER_REASONING } from './earlier-reasoning.ts'
 import { EFFORT } from './effort.ts'
 import { IMAGE_FILES } from './image-files.ts'
@@ -14,7 +14,7 @@ import { noDeveloper, noSystem, systemBetween, systemFirst } from './system-mess
 import { TOOL_HINTS } from './tool-hints.ts'
 import { TOOL_PAIRS } from './tool-pairs.ts'
 import { TOOL_SCHEMAS } from './tool-schemas.ts'
-import { TURNS } from './turns.ts'
+import { TURNS } from './turn-order.ts'
 import { UNREAD_IMAGES } from './unread-images.ts'
 
 /** All mends. They are applied in this order, and an earlier one is tried first. */

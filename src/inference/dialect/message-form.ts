@@ -3,7 +3,7 @@ import type { Fields } from '../../text/typed-reader.ts'
 import { LISTS, TEXTS } from '../reasoning/reasoning-state.ts'
 import type { Mend } from './mend.ts'
 import { contentText } from './system-messages.ts'
-import { wording } from './wording.ts'
+import { wording } from './error-wording.ts'
 
 /** DeepSeek ("invalid type: sequence, expected a string"), Groq ("value must be a string"), and others. */
 const PLAIN_ALONE = wording(

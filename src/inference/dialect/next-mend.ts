@@ -1,7 +1,7 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import { limitsAt } from '../api/answer-limit.ts'
 import { GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
-import { UNNOTED } from '../convert/changes.ts'
+import { UNNOTED } from '../convert/reported-changes.ts'
 import type { Written } from '../passages/write-request.ts'
 import { refusedBetas } from './betas.ts'
 import { isLimitFact, isOfModel, limitFact } from './limit-facts.ts'

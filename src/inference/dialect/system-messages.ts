@@ -2,7 +2,7 @@ import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Mend } from './mend.ts'
-import { wording } from './wording.ts'
+import { wording } from './error-wording.ts'
 
 /** Wordings of chat templates and servers that allow one system message, at the beginning. */
 const ONE_ALLOWED = wording(

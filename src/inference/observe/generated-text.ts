@@ -1,7 +1,7 @@
 import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import { isThinking } from './chat-text.ts'
 import { type Delta, eventData } from './event-data.ts'
 

@@ -1,6 +1,6 @@
 import { cut } from '../../text/cut.ts'
 import { fieldsOrNone, isText, objectsOrNone } from '../../text/lenient-reader.ts'
-import { splitEvents, wholeEvents } from '../../wire/whole-events.ts'
+import { splitEvents, wholeEvents } from '../../wire/whole-sse-events.ts'
 import { FAILED_FINISHES } from '../api/finish-reason.ts'
 import { ReportedError } from '../api/reported-error.ts'
 import { hideSecrets } from '../upstreams/failure.ts'

@@ -1,4 +1,4 @@
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import { type Generated, generatedBy, textOf } from './generated-text.ts'
 
 /** Bytes of a stream kept for counting tokens, in case the upstream reports no usage. */

@@ -1,6 +1,6 @@
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import { eventData } from '../observe/event-data.ts'
 import { joinChunks } from '../observe/join-chunks.ts'
 import { CALLED, REASONED, type SseTap } from '../observe/sse-tap.ts'

@@ -1,6 +1,6 @@
 import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import { eventData } from '../observe/event-data.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { ReplyContext } from './passage.ts'

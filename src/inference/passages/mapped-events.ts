@@ -1,4 +1,4 @@
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 
 /**
  * Replaces events of a stream.

@@ -1,13 +1,13 @@
 import { GazewayError } from '../../errors.ts'
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../api/requests.ts'
-import { fitted } from '../convert/lenient.ts'
+import { fitted } from '../convert/drop-inexpressible.ts'
 import { eventData } from '../observe/event-data.ts'
 import { observedStream, observedWhole } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
-import { gatherCompletion } from './gather.ts'
+import { gatherCompletion } from './whole-from-stream.ts'
 import type { holdBeginning } from './held-beginning.ts'
 import {
   type Answered,

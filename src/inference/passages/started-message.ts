@@ -1,4 +1,4 @@
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import { eventData } from '../observe/event-data.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import { HELD_LIMIT_BYTES, type HeldBeginning, TOO_LONG } from './held-beginning.ts'

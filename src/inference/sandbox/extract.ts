@@ -1,5 +1,5 @@
 import { inverseFrequency, lengthNorm, saturation } from '../../text/bm25.ts'
-import { normalized } from '../../text/normalized.ts'
+import { normalized } from '../../text/normalize-text.ts'
 import { isStopWord } from '../../text/stop-words.ts'
 
 /** A word or number. Each Han or kana character counts by itself, as those scripts do not space words. */

@@ -5,7 +5,7 @@ import type { SessionLimits } from '../../identity/session-limits.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionStateRow } from '../../store/tables/session-limits-tables.ts'
 import { noteUse, type SessionOf } from '../../wallet/budget/session-budget.ts'
-import { createRepeats, type Repeated } from './repeats.ts'
+import { createRepeats, type Repeated } from './loop-guard.ts'
 import { createRunningSessions, type RunningSessions, sessionStopped } from './running-sessions.ts'
 
 const MINUTE_MS = 60_000

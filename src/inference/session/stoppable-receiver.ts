@@ -1,5 +1,5 @@
 import type { GazewayError } from '../../errors.ts'
-import { nextNumber } from '../observe/next-number.ts'
+import { nextNumber } from '../observe/next-sequence-number.ts'
 import type { Receiver } from '../relay/receiver.ts'
 
 /** Receiver of a reply that can be stopped from elsewhere. */

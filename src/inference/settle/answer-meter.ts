@@ -1,5 +1,5 @@
 import { isFileGone, isOutOfFiles } from '../../errors.ts'
-import { splitEvents } from '../../wire/whole-events.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import type { Bill } from '../admit/bill.ts'
 import { countLong } from '../observe/estimate.ts'
 import { textOf } from '../observe/generated-text.ts'

@@ -3,7 +3,7 @@ import { type Micros, toUsd } from '../../text/money.ts'
 import type { Bill } from '../admit/bill.ts'
 import { LAST_EVENTS, MESSAGE_STOP } from '../api/finish-reason.ts'
 import { textOf } from '../observe/generated-text.ts'
-import { nextNumber } from '../observe/next-number.ts'
+import { nextNumber } from '../observe/next-sequence-number.ts'
 import type { Receiver } from '../relay/receiver.ts'
 import { createAnswerMeter } from './answer-meter.ts'
 

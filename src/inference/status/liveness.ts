@@ -1,7 +1,7 @@
 import { CALL_STATUSES } from '../../calls/call-status.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { isClientPaid } from '../../providers/prices.ts'
-import { inTime } from '../../wire/in-time.ts'
+import { inTime } from '../../wire/with-timeout.ts'
 import { askForList } from '../clouds/cloud-of.ts'
 import type { Routing } from '../route/routing.ts'
 import { keyHeaders } from '../upstreams/key-headers.ts'

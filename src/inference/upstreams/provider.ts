@@ -8,7 +8,7 @@ import type { ClientPaid, PricedModel, UnknownPriceAtUpstream } from '../../prov
 import { presetAt, presetOf } from '../../providers/providers.ts'
 import { networkFetch } from '../../wire/network-fetch.ts'
 import type { OwnProxy } from '../../wire/proxy-choice.ts'
-import { VIA } from '../../wire/via.ts'
+import { VIA } from '../../wire/forwarding-loop.ts'
 import { type AnswerLimits, createAnswerLimits, type ModelLimits, UNKNOWN_LIMITS } from '../api/answer-limit.ts'
 import { missingKey } from './missing-key.ts'
 

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts'
 import { createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED } from './memory-expiry.ts'
-import { sweepEndedSpaces } from './spaces.ts'
+import { sweepEndedSpaces } from './memory-spaces.ts'
 
 /** Memories that a transaction deletes. */
 const AT_ONCE = 50

@@ -8,7 +8,7 @@ import { parseInput } from '../../wire/validation.ts'
 import { createCountChanges } from './count-changes.ts'
 import { isLive } from './memory-expiry.ts'
 import { MEMORY_COLUMNS, MemoryInput, toMemory } from './memory-record.ts'
-import { isAt } from './place.ts'
+import { isAt } from './memory-place.ts'
 import { refuseSecrets, type Secrets } from './refuse-secrets.ts'
 import { keepCounted } from './store-memory.ts'
 

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
 import type { MemoryVersionRow } from '../../store/tables/memory-tables.ts'
-import { isAt, type Place } from './place.ts'
+import { isAt, type Place } from './memory-place.ts'
 
 /** Earlier versions kept per key, the latest ones. */
 const KEPT = 20

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
 import type { Schema } from '../../store/schema.ts'
-import { describePlace, isAt, type Place } from './place.ts'
+import { describePlace, isAt, type Place } from './memory-place.ts'
 
 /** Result of moving memories. `kept`: keys that the other project has too, as `NAMESPACE/KEY`; those stay. */
 export interface MovedMemories {

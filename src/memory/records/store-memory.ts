@@ -11,7 +11,7 @@ import { type CountChanges, createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED, type Removed, sweepExpired } from './memory-expiry.ts'
 import { MAX_WORDS, type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { keepVersion } from './memory-versions.ts'
-import { describePlace, isAt, type Place } from './place.ts'
+import { describePlace, isAt, type Place } from './memory-place.ts'
 import { supersede } from './supersede.ts'
 import { type Caller, isTrustedBy, THIS_MACHINE } from './trusted-writers.ts'
 

@@ -1,4 +1,4 @@
-import { normalized } from '../../text/normalized.ts'
+import { normalized } from '../../text/normalize-text.ts'
 import { charactersOf, isUnspaced, wordsOf } from '../../text/words.ts'
 
 const DEFAULT_LENGTH = 200

@@ -3,7 +3,7 @@ import type { MemoryWords } from '../words/memory-words.ts'
 import { markOf } from '../words/placeholders.ts'
 import { meaningOf } from '../words/query-terms.ts'
 import { createScorer, type Match } from '../words/scorer.ts'
-import type { Term } from '../words/term.ts'
+import type { Term } from '../words/search-term.ts'
 import type { Candidate, TextIndex } from '../words/text-index.ts'
 import type { TextFilter, Wanted } from '../words/text-matcher.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { readPacked } from '../../store/packed.ts'
+import { readPacked } from '../../store/rows-as-json.ts'
 import type { Store } from '../../store/store.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
 import { isLive } from '../records/memory-expiry.ts'

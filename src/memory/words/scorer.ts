@@ -1,5 +1,5 @@
 import { lengthNorm, saturation } from '../../text/bm25.ts'
-import type { Term } from './term.ts'
+import type { Term } from './search-term.ts'
 import type { Candidate } from './text-index.ts'
 
 /** Weight of a word by field. */

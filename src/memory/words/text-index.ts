@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { lazily } from '../../lazily.ts'
-import { readPacked } from '../../store/packed.ts'
+import { readPacked } from '../../store/rows-as-json.ts'
 import type { Store } from '../../store/store.ts'
 import type { TextFilter, TextMatcher, Wanted } from './text-matcher.ts'
 

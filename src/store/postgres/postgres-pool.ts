@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { GazewayError } from '../../errors.ts'
-import { inTime } from '../../wire/in-time.ts'
+import { inTime } from '../../wire/with-timeout.ts'
 import type { PoolUse } from '../store.ts'
 import { connectError, isConnectionLoss } from './postgres-errors.ts'
 import { TYPES } from './postgres-values.ts'

@@ -1,4 +1,4 @@
-import { withoutNul } from '../text.ts'
+import { withoutNul } from '../storable-text.ts'
 import { type Database, driver, type Statement } from './driver.ts'
 
 /** Largest number that the driver binds as an integer by itself. None where it binds floats. */

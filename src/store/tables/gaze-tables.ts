@@ -19,7 +19,7 @@ export interface GazeSessionRow {
 }
 
 /**
- * Neighbouring records of one session, by `seq`, in one row. `body` holds them all, see `src/gaze/pack.ts`.
+ * Neighbouring records of one session, by `seq`, in one row. `body` holds them all, see `src/gaze/record-pack.ts`.
  *
  * - `first_seq`, `last_seq`: positions in the session, from 1
  * - `from_at`, `to_at`: earliest and latest start of a record; at most an hour apart

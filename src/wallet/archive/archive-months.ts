@@ -8,7 +8,7 @@ import { listArchives } from './archives.ts'
 import { pruneMonth } from './prune-month.ts'
 import { archiveFile, checkArchive } from './read-archive.ts'
 import { sealMonth } from './seal-month.ts'
-import { unsettledIn } from './unsettled.ts'
+import { unsettledIn } from './unsettled-months.ts'
 
 /** Days after its end for which a month stays in the store: longer than any reward is locked, reply kept or record missing. */
 const STAYS_DAYS = 31

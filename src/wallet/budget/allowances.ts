@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { AllowanceRow } from '../../store/tables/wallet-tables.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
 import { accountOf, lockAccounts } from '../ledger/accounts.ts'
-import type { NewEntry } from '../ledger/deposited.ts'
+import type { NewEntry } from '../ledger/deposited-part.ts'
 import { post } from '../ledger/ledger.ts'
 import { type BudgetLeft, budgetReached, tightestBudget } from './budgets.ts'
 import { shareFor, type Wish } from './call-share.ts'
@@ -15,7 +15,7 @@ import { addSpending, type Spender } from './spending.ts'
 
 /**
  * Lease of an allowance in milliseconds. When its holder has not renewed it for this long, it is presumed spent, see
- * `presumed.ts`.
+ * `presumed-spending.ts`.
  */
 export const LEASE_MS = 45_000
 /**

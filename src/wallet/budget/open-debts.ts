@@ -7,7 +7,7 @@ import type { Micros } from '../../text/money.ts'
 import { TOTAL } from '../../text/period.ts'
 import { accountOf } from '../ledger/accounts.ts'
 import { debtBy, debtsSince } from './debts.ts'
-import { readPresumed } from './presumed.ts'
+import { readPresumed } from './presumed-spending.ts'
 import { dayOf, readSpending, spendOf } from './spending.ts'
 
 /** Reads what keys and groups have spent, their debts, and what is presumed spent. @param defaultCredit credit of keys that set none */

@@ -1,7 +1,7 @@
 import type { CallSpend } from '../../calls/call-spend.ts'
 import type { GazewayError } from '../../errors.ts'
 import type { Micros } from '../../text/money.ts'
-import { draw, drawFree, giveBack, isRefusal, type Pool, type PoolDeps } from './pool.ts'
+import { draw, drawFree, giveBack, isRefusal, type Pool, type PoolDeps } from './allowance-pool.ts'
 import type { Spender } from './spending.ts'
 
 /** Payer of a call and its limits. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { runBuilt } from '../../store/built.ts'
+import { runBuilt } from '../../store/prepared-sql.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { SpendingRow } from '../../store/tables/wallet-tables.ts'
 import type { Micros } from '../../text/money.ts'

@@ -1,6 +1,6 @@
 import { type Base, logged } from '../../base.ts'
 import { toUsd } from '../../text/money.ts'
-import { createRepeated } from '../../wire/repeat.ts'
+import { createRepeated } from '../../wire/repeated-runs.ts'
 import { createJournal, type Journal } from './journal.ts'
 import { journalFolder } from './journal-file.ts'
 import { type Recovered, recoverJournals } from './recover.ts'

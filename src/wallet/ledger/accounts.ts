@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { runBuilt } from '../../store/built.ts'
+import { runBuilt } from '../../store/prepared-sql.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { LedgerAccountRow } from '../../store/tables/wallet-tables.ts'
 import { FIRST_HEAD } from './transfer.ts'

@@ -3,7 +3,7 @@ import type { Schema } from '../../store/schema.ts'
 import type { KeyRow } from '../../store/tables/keys-tables.ts'
 import type { LedgerAccountRow } from '../../store/tables/wallet-tables.ts'
 import { accountOf, lockAccounts } from './accounts.ts'
-import { depositedIn } from './deposited.ts'
+import { depositedIn } from './deposited-part.ts'
 import { post } from './ledger.ts'
 import { payerAccount } from './payer-account.ts'
 

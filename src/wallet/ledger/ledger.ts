@@ -1,12 +1,12 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { GazewayError } from '../../errors.ts'
-import { runTogether, type Statement } from '../../store/built.ts'
+import { runTogether, type Statement } from '../../store/prepared-sql.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { LedgerAccountRow, LedgerTransferRow } from '../../store/tables/wallet-tables.ts'
 import { MAX_MICROS, type Micros, toUsd } from '../../text/money.ts'
 import { lockAccounts } from './accounts.ts'
 import { closedUntil, isOpenAt } from './closed-periods.ts'
-import { depositedIn, type NewEntry, withDeposited } from './deposited.ts'
+import { depositedIn, type NewEntry, withDeposited } from './deposited-part.ts'
 import { type Entry, type Transfer, type TransferKind, transferHash } from './transfer.ts'
 
 /** A transfer to post. */

@@ -1,6 +1,6 @@
 import { type ComponentChildren, Fragment, type TargetedMouseEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { besideList, isBeside } from '../beside.ts'
+import { besideList, isBeside } from '../list-beside-record.ts'
 import { count } from '../format.ts'
 import type { Paged } from '../paging.ts'
 import type { Live } from '../use-live.ts'

@@ -1,4 +1,4 @@
-import type { Hunk } from '../../../../src/review/part.ts'
+import type { Hunk } from '../../../../src/review/change-parts.ts'
 import { type Coloured, coloured } from './highlight.ts'
 import { decoded } from './line-text.tsx'
 

@@ -1,6 +1,6 @@
 import './review.css'
 import { useEffect, useState } from 'preact/hooks'
-import { reaches } from '../../../../src/gaze/level.ts'
+import { reaches } from '../../../../src/gaze/evidence-level.ts'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
 import type { Comment } from '../../../../src/review/statement.ts'
 import { CheckFields } from './check-fields.tsx'

@@ -1,5 +1,5 @@
 import './review.css'
-import type { Hunk } from '../../../../src/review/part.ts'
+import type { Hunk } from '../../../../src/review/change-parts.ts'
 import { CommentForm, Comments } from './comments.tsx'
 import { visible } from './line-text.tsx'
 import { type ReviewState, type Standing, standingOf } from './review-state.ts'

@@ -1,6 +1,6 @@
 import './review.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Hunk } from '../../../../src/review/part.ts'
+import type { Hunk } from '../../../../src/review/change-parts.ts'
 import type { PartReading } from '../../../../src/review/review-record.ts'
 import { colouredRows } from './chunk-lines.ts'
 import { type Coloured, languagesLoaded } from './highlight.ts'

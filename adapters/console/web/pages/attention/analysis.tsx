@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ExplainedGaze } from '../../../../../src/gaze/explained.ts'
+import type { ExplainedGaze } from '../../../../../src/gaze/explain-gaze.ts'
 import { api, PATIENT_MS } from '../../api.ts'
 import {
   Badge,

@@ -2,7 +2,7 @@ import type { Period } from '../../../../../src/text/period.ts'
 import { PERIOD_OPTIONS } from '../../components/budgets.tsx'
 import { Button, type Editing, type FaultOf, Field, Select, TextInput } from '../../components/components.ts'
 import './keys.css'
-import type { BudgetDraft, Draft } from './terms.ts'
+import type { BudgetDraft, Draft } from './key-terms.ts'
 
 /**
  * Fields for any number of budgets, one for each period.

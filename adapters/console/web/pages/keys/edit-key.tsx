@@ -2,7 +2,7 @@ import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { api, PATIENT_MS } from '../../api.ts'
 import { FormDialog, FormFields, notify } from '../../components/components.ts'
 import { KEY_TERMS, KeyFields } from './key-fields.tsx'
-import { type Draft, draftOf, NAME, termsIn } from './terms.ts'
+import { type Draft, draftOf, NAME, termsIn } from './key-terms.ts'
 
 /** Changes limits, group, billing, expiry or name of a key. Sends only the changed fields. */
 export function EditKeyDialog(props: { of: KeyRecord; onClose: () => void; onChanged: () => void }) {

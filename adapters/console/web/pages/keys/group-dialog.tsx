@@ -1,9 +1,9 @@
 import type { GroupRecord } from '../../../../../src/identity/group.ts'
 import { api } from '../../api.ts'
 import { FormDialog, FormFields, notify } from '../../components/components.ts'
-import { usePostOnce } from '../../once.ts'
+import { usePostOnce } from '../../post-once.ts'
 import { BudgetFields } from './budget-fields.tsx'
-import { ALERTS, AS, type Draft, draftOf, NAME, type Term, termsIn } from './terms.ts'
+import { ALERTS, AS, type Draft, draftOf, NAME, type Term, termsIn } from './key-terms.ts'
 
 const TERMS: readonly Term[] = [NAME, { name: 'budgets', as: AS.budgets, label: 'Budgets' }, ALERTS]
 

@@ -1,7 +1,7 @@
 import { type Editing, type FaultOf, FormFields } from '../../components/components.ts'
 import { type Groups, useGroups } from '../../use-groups.ts'
 import { BudgetFields } from './budget-fields.tsx'
-import { ALERTS, AS, type Draft, NAME, type Term } from './terms.ts'
+import { ALERTS, AS, type Draft, NAME, type Term } from './key-terms.ts'
 
 const BILLINGS = [
   { value: 'recorded', label: 'Recorded: nothing is charged' },

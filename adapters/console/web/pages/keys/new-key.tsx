@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { PATIENT_MS } from '../../api.ts'
 import { Checkbox, FormDialog, FormFields } from '../../components/components.ts'
-import { secretReply, usePostOnce } from '../../once.ts'
+import { secretReply, usePostOnce } from '../../post-once.ts'
 import { KEY_TERMS, KeyFields } from './key-fields.tsx'
 import { ShownToken } from './shown-token.tsx'
-import { AS, type Draft, draftOf, NAME, type Term, termsIn } from './terms.ts'
+import { AS, type Draft, draftOf, NAME, type Term, termsIn } from './key-terms.ts'
 
 const SCOPES = [
   { scope: 'inference', label: 'Inference: model calls and memory over HTTP' },

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
-import { listAddressOfRecord } from '../../beside.ts'
+import { listAddressOfRecord } from '../../list-beside-record.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,

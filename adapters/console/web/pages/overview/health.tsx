@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../../../platform/routes/config-model-route
 import type { Health } from '../../../../platform/routes/health-routes.ts'
 import type { ChainBalances } from '../../../../platform/routes/wallet-routes.ts'
 import { messageOf, type Tone, When } from '../../components/components.ts'
-import { FAILING_SHARE } from '../../components/failing.ts'
+import { FAILING_SHARE } from '../../components/failing-share.ts'
 import { duration, percent } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'

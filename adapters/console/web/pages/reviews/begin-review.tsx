@@ -6,7 +6,7 @@ import { useAction } from '../../components/use-action.ts'
 import { percent } from '../../format.ts'
 import { go, href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { deliveredBy, lengthOf } from './delivered.ts'
+import { deliveredBy, lengthOf } from './delivered-change.ts'
 import { ALL_REVIEWS } from './signed-review.ts'
 
 /** Begins the review of a task's result, for the one who pays. */

@@ -21,7 +21,7 @@ import {
   When,
 } from '../../components/components.ts'
 import { count, usd } from '../../format.ts'
-import { usePostOnce } from '../../once.ts'
+import { usePostOnce } from '../../post-once.ts'
 import { usePage } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'

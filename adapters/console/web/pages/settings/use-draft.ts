@@ -5,7 +5,7 @@ import { ApiError, api } from '../../api.ts'
 import { useAction } from '../../components/components.ts'
 import { changesOf, readValue, textOf, valueAt } from '../../schema/schema.ts'
 import type { Fault } from '../../schema/schema-field.tsx'
-import { tell } from './tell.ts'
+import { tell } from './saved-notice.ts'
 
 /** Edited value of a setting, and the value that it had when its editing began. */
 interface Edited {

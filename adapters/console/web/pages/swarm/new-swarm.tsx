@@ -1,6 +1,6 @@
 import { PATIENT_MS } from '../../api.ts'
 import { FormDialog, FormFields, notify } from '../../components/components.ts'
-import { usePostOnce } from '../../once.ts'
+import { usePostOnce } from '../../post-once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
 

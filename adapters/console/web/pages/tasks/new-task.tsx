@@ -1,5 +1,5 @@
 import { Checkbox, type FieldSpec, FormDialog, FormFields, notify } from '../../components/components.ts'
-import { usePostOnce } from '../../once.ts'
+import { usePostOnce } from '../../post-once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
 

@@ -15,7 +15,7 @@ import {
 } from '../../components/components.ts'
 import { Ordered } from '../../components/ordered.tsx'
 import { useLive } from '../../use-live.ts'
-import { tell } from '../settings/tell.ts'
+import { tell } from '../settings/saved-notice.ts'
 import { DryRun } from './dry-run.tsx'
 import { draftOf, NEW_ROUTE, NEW_TARGET, type RouteDraft, routeOf, type TargetDraft } from './route-draft.ts'
 

@@ -22,7 +22,7 @@ import { go, href } from '../../router.ts'
 import { changesOf, readValue, type Schema } from '../../schema/schema.ts'
 import { type Fault, SchemaField } from '../../schema/schema-field.tsx'
 import { useLive } from '../../use-live.ts'
-import { tell } from '../settings/tell.ts'
+import { tell } from '../settings/saved-notice.ts'
 import { Tried } from './tried.tsx'
 
 /** Setting of all upstreams beside `default`. */

@@ -12,11 +12,11 @@ import {
   useAction,
   When,
 } from '../../components/components.ts'
-import { FAILING_SHARE } from '../../components/failing.ts'
+import { FAILING_SHARE } from '../../components/failing-share.ts'
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { tell } from '../settings/tell.ts'
+import { tell } from '../settings/saved-notice.ts'
 
 /** Error rate above which an upstream is marked with a warning. */
 const MANY_ERRORS = 0.1

@@ -1,0 +1,63 @@
+import type { SilenceWatch } from '../../wire/idle-watch.ts'
+import type { Admission } from '../admit/admit.ts'
+import { GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
+import { lateEvents, mayBeginEarly } from '../passages/late-events.ts'
+import { type HeldReceiver, heldReceiver } from '../relay/heartbeat-receiver.ts'
+import type { Receiver } from '../relay/receiver.ts'
+
+/** A comment, which every event reader ignores (https://html.spec.whatwg.org/#parsing-an-event-stream). */
+const COMMENT = ': keepalive\n\n'
+/** Anthropic's own heartbeat (https://docs.claude.com/en/docs/build-with-claude/streaming). */
+const PING = 'event: ping\ndata: {"type":"ping"}\n\n'
+
+/** White space: the readers of Google's SDKs stop at comments (`@google/genai` before 2.0, which Gemini CLI has). */
+const SPACE = '\n'
+
+/** Heartbeats of endpoints whose clients do not read over comments. */
+const BEATS: ReadonlyMap<string, string> = new Map([
+  ['/messages', PING],
+  [GENERATE_CONTENT, SPACE],
+])
+
+/** Event by which the client of a stream hears something. */
+export const beatOf = (endpoint: string): string => BEATS.get(endpoint) ?? COMMENT
+
+/** Headers of a stream that begins before its upstream has answered. */
+export const earlyHeaders = (endpoint: string, requestId: string | null): Record<string, string> => ({
+  'content-type': 'text/event-stream',
+  ...(endpoint === '/messages' && requestId !== null && { 'request-id': requestId }),
+})
+
+/** The receiver of a stream, and what tells it of attempts. */
+export interface HeldCall {
+  held: HeldReceiver
+  /** Called with the id of each attempt. Undefined where the reply may be no event stream. */
+  onCall: ((callId: string) => void) | undefined
+}
+
+/**
+ * Holds the client of a call that may be streamed.
+ *
+ * @param heartbeat schedules the heartbeats
+ * @param isSole true when one candidate alone can answer
+ * @returns null for a call that is never streamed
+ */
+export function heldFor(
+  heartbeat: SilenceWatch,
+  call: Admission,
+  receiver: Receiver,
+  isSole: boolean,
+): HeldCall | null {
+  const { endpoint, request, verbatim, bill, context } = call
+  const isStream = request.json.stream === true
+  if (!isStream && verbatim === null) return null
+  const held = heldReceiver(receiver, {
+    heartbeat,
+    beat: beatOf(endpoint),
+    isSole: isSole || !isStream,
+    eventsOf: (status, body) => lateEvents(endpoint, { status, body }, context.requestId),
+  })
+  if (!mayBeginEarly(endpoint, request.json)) return { held, onCall: undefined }
+  const headers = { ...earlyHeaders(endpoint, context.requestId), ...bill.headers }
+  return { held, onCall: (callId) => held.expect({ ...headers, 'x-gazeway-call-id': callId }) }
+}
