@@ -103,7 +103,7 @@ describe('an upstream with another model for responses', () => {
 
 describe('a request that exceeds the context window', () => {
   for (const [name, { error, status = 400, words }] of Object.entries(REFUSED))
-    it(`is told in the words that each client knows, when ${name} refuses it`, async () => {
+    it(`is reported in the words that each client knows, when ${name} refuses it`, async () => {
       const body = name === 'Gemini' ? [{ error }] : 'object' in error ? error : { error }
       for (const path of ['/chat/completions', '/responses']) server.on(path, double.json(status, body))
       for (const stream of [false, true])
@@ -116,7 +116,7 @@ describe('a request that exceeds the context window', () => {
         }
     })
 
-  it('is told so from a reply of success, whole and streamed', async () => {
+  it('is recognized in a reply of success, whole and streamed', async () => {
     const { error } = REFUSED.DeepSeek as { error: object }
     for (const sent of [
       double.json(200, { error }),

@@ -267,7 +267,7 @@ describe('Requests of Google’s API to an upstream that speaks chat completions
     assert.equal(lenient.headers.get('x-gazeway-changed'), 'safetySettings=dropped, tools.0.googleSearch=dropped')
   })
 
-  it('are told of money in their words: the limit of an answer is maxOutputTokens', async () => {
+  it('read of money in their own words: the limit of an answer is maxOutputTokens', async () => {
     const limits = { credit_limit_usd: 0.0001 }
     const { key } = await running.gateway.keys.create({ name: 'poor', scopes: ['inference'], billing: 'cost', limits })
     const asked = { contents: HELLO, generationConfig: { maxOutputTokens: 9000 } }

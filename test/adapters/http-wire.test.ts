@@ -449,7 +449,7 @@ describe('the end of the service', () => {
     await server.close()
   })
 
-  it('is told to all who still wait for an answer when their time is up', async (t) => {
+  it('is announced to all who still wait for an answer when their time is up', async (t) => {
     const server = await double.startUpstream()
     const running = await startGateway(server.url)
     t.after(() => server.close())

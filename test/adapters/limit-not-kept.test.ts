@@ -111,7 +111,7 @@ describe('a stream whose model goes on beyond the limit of its client', () => {
     assert.ok(absorbed <= MOST + 4 * 10 * (0.5 * LIMIT + 256), `${absorbed}`)
   })
 
-  it('is told to the operator once a day, and once more when the bound is reached', async () => {
+  it('is reported to the operator once a day, and once more when the bound is reached', async () => {
     const { key, record } = await newKey('cost')
     const bodies = async () =>
       (

@@ -155,7 +155,7 @@ describe('upstreams and routes that change', () => {
     assert.match(JSON.stringify(listed.body), /llm-3-fast/)
   })
 
-  it('are told apart in records where one has the name of the default’s provider', async () => {
+  it('are distinguished in records where one has the name of the default’s provider', async () => {
     await set({ 'upstreams.sandbox': at(two), routes: null })
     for (const model of ['sandbox/m', 'llm-3-fast']) await originOf({ ...ASK, model })
     const { items } = await running.gateway.calls.history({ limit: 2 })

@@ -172,7 +172,7 @@ describe('a platform key', () => {
     assert.deepEqual([all.total, all.reward_usd.locked], [5, 0.04])
   })
 
-  it('is told that an upstream does not answer, without its address, which the log has', async () => {
+  it('reads that an upstream does not answer, without its address, which the log has', async () => {
     for (const { code, message } of await refusals()) {
       assert.equal(code, 'upstream_unreachable')
       assert.doesNotMatch(message, MARK)

@@ -158,7 +158,7 @@ describe('the credentials of clients', () => {
     assert.equal(broke.status, 402, 'without a key of its own, its budget holds')
   })
 
-  it('costs nothing where a refusal told its usage before the request was mended', async () => {
+  it('costs nothing where a refusal had usage before the request was mended', async () => {
     const message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     const error = { message, param: 'max_tokens', code: 'unsupported_parameter' }
     const refusal = double.json(400, { error, usage: { prompt_tokens: 1e6, completion_tokens: 1e6 } })

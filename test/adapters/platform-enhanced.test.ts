@@ -361,7 +361,7 @@ describe('an agent gateway that', () => {
     ['dies', /cannot be reached/],
     ['fails', /answered 500/],
   ] as const)
-    it(`${how} after it was found is waited for once, and told`, async () => {
+    it(`${how} after it was found is waited for once, and reported`, async () => {
       const both = await startBoth('0.17')
       const { platform, agent } = both
       await ask(platform, 'POST', '/api/sessions', { key: platform.admin, body: { title: 'My own' } })

@@ -470,7 +470,7 @@ async function rawStatus(platform: RunningPlatform, path: string): Promise<numbe
   return Number(text.split(' ')[1])
 }
 
-it('an agent gateway that leads back to the platform itself is told, at once', async (t) => {
+it('an agent gateway that leads back to the platform itself is refused at once', async (t) => {
   const platformPort = await freePort()
   const key = 'the-same-key-everywhere'
   const running = await startPlatform('sandbox', {

@@ -241,7 +241,7 @@ it('names that an object has twice reach no provider, whichever it would read', 
   assert.match(await post({}, advisor), /advisor/)
 })
 
-it('OpenRouter is told the rates that are reserved, and lower ones of the client are kept', async () => {
+it('OpenRouter gets the rates that are reserved, and lower ones of the client are kept', async () => {
   const priceOf = async (fields: object, path = CHAT) => {
     upstream.received.length = 0
     assert.equal((await ask(BUDGET, GROK, fields, path)).status, 200)

@@ -113,7 +113,7 @@ const ask = (path: string, model: string, body: object) =>
 
 describe('an agent that reads an image over a model that sees none', () => {
   for (const [index, [what, path, status, refusal, asked, changed]] of CASES.entries())
-    it(`goes on, and the model is told: ${what}`, async () => {
+    it(`goes on, and the model reads why: ${what}`, async () => {
       upstream.on(path, refusing(path, status, refusal))
       upstream.received.length = 0
       const model = `${path === '/messages' ? 'claude/' : ''}blind-${index}`
@@ -126,7 +126,7 @@ describe('an agent that reads an image over a model that sees none', () => {
       assert.match(upstream.received.at(-1)?.text ?? '', /There is an image here, which this model cannot see\./)
     })
 
-  it('is told by an error where no agent works and the image is what is asked about', async () => {
+  it('ends in an error where no agent works and the image is what is asked about', async () => {
     upstream.on('/chat/completions', refusing('/chat/completions', 400, DEEPSEEK))
     const { tools: _, ...asked } = CHAT
     const reply = await ask('/chat/completions', 'blind-and-asked', asked)

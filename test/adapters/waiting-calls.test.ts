@@ -82,7 +82,7 @@ describe('a call that its budget reaches for, but for what calls in flight hold'
     assert.deepEqual([(await first).status, (await second).status], [200, 200])
   })
 
-  it('is refused once it has waited for `wallet.wait_ms`, and told why', async () => {
+  it('is refused with the reason once it has waited for `wallet.wait_ms`', async () => {
     const { key } = await newKey({ usd: round(RESERVED_USD * 1.5) })
     const before = asked()
     const answer = held()

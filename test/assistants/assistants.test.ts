@@ -78,7 +78,7 @@ describe('the file of an assistant', () => {
       assert.deepEqual([...found, assistant.projectFiles?.[0] ?? null], FILES[assistant.name])
     })
 
-  it('goes where the assistant is told to look', () => {
+  it('goes where the assistant is configured to look', () => {
     const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x', GEMINI_CLI_HOME: '/g', XDG_CONFIG_HOME: '/xdg' }
     const files = ASSISTANTS.map((assistant) => assistant.userFiles({ ...linux, env })[0])
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe('an entry', () => {
       assert.deepEqual([...new Set(named)], assistant.name === 'zed' ? [] : ['XAI_API_KEY', 'GAZEWAY_UPSTREAM'])
     })
 
-  it('is told from that of another server with its name', () => {
+  it('is distinguished from that of another server with its name', () => {
     for (const own of [
       { command: 'gazeway' },
       { command: 'npx', args: ['-y', 'gazeway@0.1.0', '--upstream', 'sandbox'] },

@@ -32,7 +32,7 @@ describe('a process of tests that did not end', () => {
     assert.match(await said(...events, fails(FILE, stopped)), /^\nAll cases of test\/x\/y\.test\.ts had ended/)
   })
 
-  it('is told from one with a failing case, and from the one before it', async () => {
+  it('is distinguished from one with a failing case, and from the one before it', async () => {
     const events = [begins('first', 0), ends('first', 0), fails('first', new Error('no')), fails(FILE, new Error('1'))]
     assert.equal(await said(...events), '')
     const crashed = [begins('second', 0), fails(FILE, new Error('test failed'))]

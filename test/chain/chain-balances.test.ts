@@ -72,7 +72,7 @@ describe('balances on chains', () => {
     )
   })
 
-  it('are told of the chains that answer, whatever the others do', async () => {
+  it('are given for the chains that answer, whatever the others do', async () => {
     const found = await readerOf([
       network({ chainId: 1, name: 'Lying' }),
       network({ chainId: 2, name: 'Dead', rpcUrl: `http://127.0.0.1:1/${SECRET}` }),
@@ -93,7 +93,7 @@ describe('balances on chains', () => {
     assert.ok(!JSON.stringify(found).includes(SECRET), 'no URL is shown')
   })
 
-  it('are told of the coins that can be read, whatever a token does', async () => {
+  it('are given for the coins that can be read, whatever a token does', async () => {
     const tokens = [{ symbol: 'NONE', address: newRecipient() as `0x${string}`, decimals: 6 }, ...network({}).tokens]
     const [found] = await readerOf([network({ tokens })]).read(owner)
     assert.deepEqual(

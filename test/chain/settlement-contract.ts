@@ -84,7 +84,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       assert.deepEqual(chain.errors, [])
     })
 
-    it('waits for as many blocks as it is told to', async () => {
+    it('waits for as many blocks as its settings say', async () => {
       const chain = gateway({ confirmations: 3 })
       chain.start()
       await chain.owe('esc_1', newRecipient(), CENT)
@@ -147,7 +147,7 @@ export function settlementContract(engine: string, open: () => Promise<Store>): 
       assert.equal(await token.balanceOf(recipient), 10_000n)
     })
 
-    it('signs anew when its number went to a transaction that was signed elsewhere, and only then', async () => {
+    it('signs again when its nonce went to a transaction that was signed elsewhere, and only then', async () => {
       await holdBlocks(anvil)
       const chain = gateway({ confirmations: 2 })
       const recipient = newRecipient()

@@ -181,7 +181,7 @@ describe('the data folder', () => {
 })
 
 describe('variables that nothing reads', () => {
-  it('are told with the nearest that is read, and without their values', () => {
+  it('are reported with the nearest name that is read, and without their values', () => {
     const env = { GAZEWAY_UPSTREM: 'sandbox-secret', GAZEWAY_API_KEYS: 'x', GAZEWAY_HOME: '/data' }
     assert.equal(
       unknownVariables(env),

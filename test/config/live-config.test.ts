@@ -192,7 +192,7 @@ describe('the live configuration', () => {
     assert.doesNotMatch(readFileSync(file, 'utf8'), /of-the-environment/)
   })
 
-  it('makes a followed service anew when its own settings change, and leaves earlier ones alone', async () => {
+  it('makes a followed service again when its own settings change, and leaves earlier ones alone', async () => {
     const { live } = await openFolder()
     const followed = live.hotReload(
       ({ gaze }) => gaze.min_score,

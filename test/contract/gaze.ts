@@ -550,7 +550,7 @@ export function gazeContract(open: () => Promise<Store>): void {
         assert.equal(await use(id), false)
       })
 
-      it('refuses one of records that were used before, however it was issued anew, until enough newer ones came', async () => {
+      it('refuses one of records that were used before, also when it is issued again, until enough newer ones came', async () => {
         const { id, records } = await attest()
         assert.equal(await use(id), true)
         const again = await gaze.store({ session_id: 's', task_id: 'task_1', records: humanStream(4) }, 'key_a')

@@ -191,7 +191,7 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
       await close()
     })
 
-    it('are made anew when the model changes their length', async () => {
+    it('are computed again when the model changes their length', async () => {
       const { put, vectors, model, found, close } = await start()
       for (const key of ['a', 'b']) await put({ key, value: 'We ship' })
       await vectors.embed(100)
@@ -202,7 +202,7 @@ export function memoryVectorsContract(open: () => Promise<Store>): void {
       await close()
     })
 
-    it('are made anew for another model, and those of the one before are not compared', async () => {
+    it('are computed again for another model, and those of the one before are not compared', async () => {
       const { store, ask, settings, put, vectors, found, close } = await start()
       for (const key of ['a', 'b']) await put({ key, value: 'We ship' })
       await vectors.embed(100)

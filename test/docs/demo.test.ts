@@ -77,7 +77,7 @@ describe('a demo that is cut short', () => {
 describe('the flags of the demo', () => {
   const run = (...flags: string[]) => spawnSync(process.execPath, [...DEMO, ...flags], { encoding: 'utf8' })
 
-  it('are told by --help', () => {
+  it('are printed by --help', () => {
     const { status, stdout } = run('--help')
     assert.equal(status, 0)
     for (const flag of ['--http', '--platform', '--escrow', '--help'])

@@ -230,7 +230,7 @@ describe('a start without a key', () => {
 })
 
 describe('gazeway doctor', () => {
-  it('ends with 0 where all is well, and with 1 where a check fails, told on stdout', async () => {
+  it('ends with 0 where all is well, and with 1 where a check fails, printed on stdout', async () => {
     const well = await run(newPlace(), ['doctor', '--upstream', 'sandbox'])
     assert.deepEqual([well.code, well.stderr], [0, ''])
     assert.match(well.stdout, /^ok {4}configuration .*\nok {4}store /)
@@ -282,7 +282,7 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
       }),
     )
 
-  it('is told what this is, where the data is and what to paste', async () => {
+  it('reads what this is, where the data is and what to paste', async () => {
     const place = newPlace()
     // Standard output aside, so that what comes through the terminal is standard error.
     const { child, exit, stdout } = start(place, `exec "${process.execPath}" "${CLI}" --upstream sandbox >/dev/null`)
@@ -298,7 +298,7 @@ describe('a person in a terminal', { skip: !terminal && 'there is no script(1) t
     assert.equal((await exit).code, 0)
   })
 
-  it('is told when there is no key, and how to go on', async () => {
+  it('reads that there is no key, and how to go on', async () => {
     const place = newPlace()
     const { child, exit, stdout } = start(place, `exec "${process.execPath}" "${CLI}" --data here >/dev/null`)
     await shown(stdout, /Ctrl\+C/)

@@ -64,7 +64,7 @@ onEachUpstream('the OpenAI Agents SDK', (gateway) => {
 })
 
 onDouble('the OpenAI Agents SDK, while the responses endpoint fails,', (gateway, upstream) => {
-  it('is told so by the route', async () => {
+  it('is refused by the route with the reason', async () => {
     upstream().on('/responses', double.fails(500))
     const reply = await fetch(`${gateway().url}/v1/responses`, {
       method: 'POST',

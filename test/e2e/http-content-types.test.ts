@@ -135,7 +135,7 @@ onDouble('a provider whose replies have another content-type than they are', (ga
       })
   })
 
-  it('is told from one that answers with neither', async () => {
+  it('is distinguished from one that answers with neither', async () => {
     for (const text of ['', ' ', 'data', 'internal error', '<html>', 'event'])
       for (const type of [null, 'text/plain', 'application/json']) {
         upstream().on('/chat/completions', says(type, text, 100))

@@ -183,7 +183,7 @@ describe('the end of the HTTP gateway', () => {
     return { goOn, rest }
   }
 
-  it('is told to each of many busy clients once, without a warning', async () => {
+  it('is announced to each of many busy clients once, without a warning', async () => {
     const gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', upstream.url] })
     upstream.on('/chat/completions', double.json(200, double.completion('Hello.')))
     let answered = 0

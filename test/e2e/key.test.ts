@@ -88,7 +88,7 @@ describe('gazeway key', () => {
       assert.ok(!readFileSync(join(place.data, file)).includes(token.slice(37)), file)
   })
 
-  it('changes what a key is held to, and nothing that it was not told to', async () => {
+  it('changes the limits of a key that are named, and no others', async () => {
     const place = newPlace()
     await group(place, 'create', '--name', 'team', '--budget', '20/day', '--budget', '300/month')
     const terms = ['--budget', '1/total', '--budget', '0.5/day', '--concurrent', '4', '--group', 'team']

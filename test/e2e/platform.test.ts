@@ -69,7 +69,7 @@ describe('gazeway --http --platform', () => {
 })
 
 describe('the end of gazeway --http --platform', () => {
-  it('is told to all who wait, gives back what was set aside, and is what records say', {
+  it('is announced to all who wait, gives back what was set aside, and is what records say', {
     timeout: 60_000,
   }, async () => {
     const upstream = await startProvider()

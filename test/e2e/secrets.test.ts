@@ -30,7 +30,7 @@ describe('the upstream key', () => {
   after(() => upstream.close())
 
   for (const [what, behaviour] of Object.entries(echoes))
-    it(`is told nowhere when the upstream echoes it in ${what}`, async () => {
+    it(`appears nowhere when the upstream echoes it in ${what}`, async () => {
       const place = newPlace()
       for (const path of ['/chat/completions', '/responses', '/models']) upstream.on(path, behaviour)
       upstream.received.splice(0)

@@ -93,7 +93,7 @@ describe('the agent socket of a process', () => {
   })
 })
 
-describe('the agent socket of a process that is told to stop', () => {
+describe('the agent socket of a process that is asked to stop', () => {
   it('closes with 1001, and the process ends well', async () => {
     const { url, gateway } = await startPlatformProcess(['--upstream', 'sandbox'])
     const client = await connectWithKey({ url }, gateway.key)

@@ -60,7 +60,7 @@ describe('the settings of a store that is copied', () => {
       assert.deepEqual(await keysIn(target), [], 'none come into force again on the way back to PostgreSQL')
     })
 
-  it('replace what config.json says otherwise, which is told without its secrets', async () => {
+  it('replace what config.json says otherwise, which is printed without its secrets', async () => {
     const place = newPlace()
     mkdirSync(place.data, { mode: 0o700 })
     const before = {
@@ -80,7 +80,7 @@ describe('the settings of a store that is copied', () => {
     assert.deepEqual(configOf(place), { ...SETTINGS, gaze: { min_score: 0.7 } }, 'with no header of another provider')
   })
 
-  it('are told, and come back with a copy to PostgreSQL, where the copy is no data folder’s', async () => {
+  it('are printed, and come back with a copy to PostgreSQL, where the copy is no data folder’s', async () => {
     const place = newPlace()
     const backup = `sqlite:${join(place.project, 'backup.db')}`
     const { code, stderr } = await copy(place, await databaseWith(SETTINGS), backup)
@@ -124,7 +124,7 @@ describe('the settings of a store that is copied', () => {
     rmSync(data, { recursive: true })
   })
 
-  it('in config.json stay with its machine when the records go to PostgreSQL, which is told', async () => {
+  it('in config.json stay with its machine when the records go to PostgreSQL, which is printed', async () => {
     const place = newPlace()
     mkdirSync(place.data, { mode: 0o700 })
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ ...SETTINGS, store: { url: null } }))

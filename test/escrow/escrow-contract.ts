@@ -417,7 +417,7 @@ export function escrowContract(open: OpenStore): void {
       await works.audit()
     })
 
-    it('is told as it is to a release that finds its attestation used by another one meanwhile', async (t) => {
+    it('is reported to a release that finds its attestation used by another one meanwhile', async (t) => {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
       const task = await completed(works, payer, agent)

@@ -279,7 +279,7 @@ describe('a PostgreSQL that cannot be used', () => {
     await admin.end()
   })
 
-  it('is told to be read-only while it is', { timeout: 60_000 }, async () => {
+  it('is reported as read-only while it is', { timeout: 60_000 }, async () => {
     const url = await server.databaseWithTables()
     const store = await openStore(url)
     const admin = new pg.Client(url)

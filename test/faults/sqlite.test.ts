@@ -178,7 +178,7 @@ describe('a full disk', () => {
     await store.close()
   }
 
-  it('is told, leaves nothing half-written, and is forgotten when space returns', async (t) => {
+  it('is reported, leaves nothing half-written, and is forgotten when space returns', async (t) => {
     const home = mount('-t', 'tmpfs', '-o', 'size=2m', 'tmpfs')
     if (home === null) return t.skip('mounting is not permitted here')
     const ballast = join(home, 'ballast')
@@ -201,7 +201,7 @@ describe('a full disk', () => {
     await store.close()
   })
 
-  it('is told by a copy that has room for the log alone, and before a store is opened', async (t) => {
+  it('is reported by a copy that has room for the log alone, and before a store is opened', async (t) => {
     const file = join(folder, 'large.db')
     await storeWith(file, 1500)
     const home = mount('-t', 'tmpfs', '-o', `size=${Math.round(statSync(file).size * 1.6)}`, 'tmpfs')

@@ -9,7 +9,7 @@ const WITHIN_MS = 5_000
 const ASKED_EVERY_MS = 20
 
 describe('a key that is revoked in one process', () => {
-  it('is refused in another one, which uses it all the time, and is told to listeners there, within 5 s', async () => {
+  it('is refused in another one, which uses it all the time, and reaches the listeners there, within 5 s', async () => {
     const folder = newFolder()
     const store = await storeIn(folder)
     const keys = createKeys({ store, now: () => new Date(), fixedKey: null, onError: (error) => assert.ifError(error) })
@@ -36,7 +36,7 @@ describe('a key that is revoked in one process', () => {
     await keys.close()
   })
 
-  it('is told of however long that one could not ask, and after its clock was set back', async () => {
+  it('reaches a process that could not ask for a long time, or whose clock was set back', async () => {
     const store = await storeIn(newFolder())
     let clock = new Date('2026-11-21T07:05:00.000Z')
     const process = () =>

@@ -37,7 +37,7 @@ describe('a key that is rotated in one process', () => {
     await keys.close()
   })
 
-  it('is opened by the last secret that was told, wherever that process was killed', async () => {
+  it('is opened by the last secret that was printed, wherever that process was killed', async () => {
     const folder = newFolder()
     const keys = await keysIn(folder)
     const { record } = await keys.create({ name: 'a' })
@@ -61,7 +61,7 @@ describe('a key that is rotated in one process', () => {
 })
 
 describe('a key that expires', () => {
-  it('is told to listeners within 5 s, and not before', async () => {
+  it('reaches listeners within 5 s of its expiry, and not before', async () => {
     const keys = await keysIn(newFolder())
     const { record } = await keys.create({ name: 'a', expires_at: new Date(Date.now() + 500).toISOString() })
     const end = Date.parse(record.expires_at ?? '')

@@ -29,7 +29,7 @@ describe('the tool calls of a stream that is joined', () => {
   })
 
   for (const index of [0, undefined, null])
-    it(`are told apart by their id where each has the index ${index}`, () => {
+    it(`are distinguished by their id where each has the index ${index}`, () => {
       const at = index === undefined ? {} : { index }
       const [a, b] = [
         { ...at, ...call('a', 'f', '{"x":1}') },

@@ -359,7 +359,7 @@ describe('the client of a stream', { timeout: 30_000 }, () => {
   }
 
   for (const path of ['R', 'C'] as const)
-    it(`of ${PATHS[path]} is told in its format that its budget ends, after heartbeats, and pays what it got`, async () => {
+    it(`of ${PATHS[path]} reads in its own format that its budget ends, after heartbeats, and pays what it got`, async () => {
       const key = identityWithoutKey({ id: 'key_1', name: 'one', scopes: new Set(), wallet: null })
       admission = async () => ({ ...key, budgets: [{ per: 'day', micros: budgetMicros }] })
       budgetMicros = 300

@@ -42,7 +42,7 @@ describe('an upstream, for clients with keys of their own', () => {
       assert.ok(own.secrets.includes(secret), secret)
   })
 
-  it('is never told a key of a gateway, unless it is no known provider', () => {
+  it('never gets a key of a gateway, unless it is no known provider', () => {
     const { token } = newToken()
     const asked = { endpoint: '/responses', isConverted: false }
     const own = { secret: token, headers: {} }

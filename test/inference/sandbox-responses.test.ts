@@ -99,7 +99,7 @@ describe('responses of the sandbox', () => {
     }
   })
 
-  it('searches with the tool that is chosen, and not when told not to', async () => {
+  it('searches with the tool that is chosen, and not when the choice is none', async () => {
     const chosen = await client.responses.create({
       ...BRIEFED,
       tools: SEARCHES,

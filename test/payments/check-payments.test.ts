@@ -144,7 +144,7 @@ describe('what payments need', () => {
     assert.equal(app.served(), 0)
   })
 
-  it('is not waited for: without gas a payer is told at once, and the operator why', async (t) => {
+  it('is not waited for: without gas a payer is refused at once, and the operator reads why', async (t) => {
     await rpc(anvil.url, 'anvil_setBalance', [privateKeyToAccount(poor).address, toHex(10n ** 18n)])
     const app = await startPaidApp(storeUrl, configuration({ key: poor }))
     t.after(() => app.close())

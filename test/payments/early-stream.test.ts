@@ -112,7 +112,7 @@ const asking = (path: Path) => {
 }
 
 for (const path of ['M', 'R', 'C'] as const)
-  it(`a paid stream of ${PATHS[path]} hears something while its payment settles, and is answered or told why not`, async () => {
+  it(`a paid stream of ${PATHS[path]} gets heartbeats while its payment settles, and then the answer or the reason for none`, async () => {
     settle = async () => {
       await heardTwice()
       return { payment: PAYMENT, receipt: 'a-receipt' }

@@ -213,7 +213,7 @@ describe('the age of a catalogue', () => {
   const of = (configured: object, at: string) =>
     ageOfPrices({ name: 'fables', catalogue: CATALOGUE }, { ...configured }, new Date(at))
 
-  it('is told, and warned of after a year', () => {
+  it('is shown, and warned of after a year', () => {
     assert.equal(of({}, '2027-06-30'), 'of fables, read 2026-07 or later')
     const warned = of({}, '2027-07-02')
     assert.match(typeof warned === 'string' ? '' : warned.warning, /from 2026-07.*fable, fable-2026-01-02.*Gazeway/)

@@ -17,7 +17,7 @@ function createFolder(t: TestContext): string {
 }
 
 describe('the gateway’s signing key', () => {
-  it('is created once, by whoever asks first, and is readable by its user alone', async (t) => {
+  it('is created once, by the first that asks, and is readable by its user alone', async (t) => {
     const folder = createFolder(t)
     const lists = await Promise.all(Array.from({ length: 8 }, () => gatewayKeys(folder, NOW)))
     assert.equal(new Set(lists.map(([key]) => key?.keyid)).size, 1)

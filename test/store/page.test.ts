@@ -39,7 +39,7 @@ function texts(...lengths: number[]) {
 }
 
 describe('a page', () => {
-  it('asks for 50 items unless told otherwise, and for 1 to 1,000', () => {
+  it('asks for 50 items by default, and for 1 to 1,000', () => {
     assert.deepEqual(ListQuery.parse({}), { limit: 50 })
     for (const limit of [0, 1001, 2.5, '5']) assert.ok(!ListQuery.safeParse({ limit }).success)
   })

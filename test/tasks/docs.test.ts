@@ -34,7 +34,7 @@ for (const [name, table, statuses, heading] of MACHINES)
       )
     })
 
-    it('is told in docs/reference/tasks.md as its table has it', () => {
+    it('stands in docs/reference/tasks.md as its table has it', () => {
       const expected = table.map(({ event, from, to, when }) => [
         from === null ? '' : `\`${from}\``,
         event,

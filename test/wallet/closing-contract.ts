@@ -67,7 +67,7 @@ export function closingContract(open: OpenStore): void {
     assert.deepEqual(await callFaults(store), [])
   })
 
-  it('closes a period once, whoever asks at the same time, and not before it has ended', async (t) => {
+  it('closes a period once, also when several ask at the same time, and not before it has ended', async (t) => {
     const store = await open(t)
     const by = (who: string) => closePeriod(store, { period: '2026-11', by: who, now: LATER })
     const [one, other] = await Promise.all([by('ann'), by('bob')])

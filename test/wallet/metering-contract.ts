@@ -395,7 +395,7 @@ export function meteringContract(open: () => Promise<Store>): void {
     assert.equal(found[20], 'There may be more of this kind.')
   })
 
-  it('keeps the budget of a key for a day, which starts anew each day', async (t) => {
+  it('keeps the budget of a key for a day, and starts again each day', async (t) => {
     let now = new Date('2026-11-21T23:59:59.000Z')
     const { store, upstream, wallet } = await start(t, { now: () => now })
     const key = await newKey(store, { budgets: [{ usd: toUsd(80_045 + ONE_RESERVATION), per: 'day' }] })

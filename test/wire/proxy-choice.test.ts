@@ -54,7 +54,7 @@ describe('the proxy of an address', () => {
     assert.equal(originFor('https://x.ai', { HTTPS_PROXY: PROXY, NO_PROXY: 'x.ai', no_proxy: 'y.ai' }), PROXY)
   })
 
-  it('is none for this machine, whoever names the proxy', () => {
+  it('is none for this machine, wherever the proxy is named', () => {
     for (const host of [
       'localhost',
       'api.localhost',

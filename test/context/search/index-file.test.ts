@@ -82,7 +82,7 @@ describe('kept index', () => {
     assert.ok(!readFileSync(file).includes('hunter'))
   })
 
-  it('is made anew where it is damaged, cut off, empty, of another format, a link or a folder', async (t) => {
+  it('is made again where it is damaged, cut off, empty, of another format, a link or a folder', async (t) => {
     const { file, search, outside } = project(t, { 'a.ts': 'escrow', 'b.ts': 'ledger' })
     await search('escrow')
     const good = readFileSync(file)

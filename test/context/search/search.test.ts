@@ -211,7 +211,7 @@ describe('search in files', () => {
     }
   })
 
-  it('makes the index anew where more files changed than are searched beside it', async (t) => {
+  it('makes the index again where more files changed than are searched beside it', async (t) => {
     const { root, write } = createProject(t, filler(10))
     const { get } = contextWith()
     const search = async (query: string) => filesOf((await get({ query, max_tokens: 32_000 }, [root])).places)
