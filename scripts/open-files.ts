@@ -209,7 +209,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'passages/late-events.ts',
     'passages/upstream-reply.ts',
     'relay/exchange.ts',
-    'relay/heartbeat-receiver.ts',
+    'relay/heartbeats.ts',
     'relay/receiver.ts',
     'relay/request-body.ts',
     'relay/request-pool.ts',
@@ -235,6 +235,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'records/memory-record.ts',
     'search/memory-excerpt.ts',
     'search/similar.ts',
+    'words/indexed-words.ts',
   ],
   gaze: [
     'attention-evidence.ts',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { MAX_WORDS, Memory, MemoryInput, Unindexed } from '../src/memory/records/memory-record.ts'
+import { Memory, MemoryInput, Unindexed } from '../src/memory/records/memory-record.ts'
 import { Similar } from '../src/memory/search/similar.ts'
+import { MAX_INDEXED_WORDS } from '../src/memory/words/indexed-words.ts'
 import { plain } from '../src/text/single-line.ts'
 import { callerProjects } from './caller-projects.ts'
 import { defineTool } from './tool.ts'
@@ -45,7 +46,7 @@ export const memoryStore = defineTool({
   render({ memory, created, similar, forgotten, unindexed }) {
     if (forgotten) return `Forgot ${plain(memory.key)} and all its versions.`
     const limit = unindexed
-      ? ` Search knows its first ${MAX_WORDS} different words, and not ${unindexed} others: store parts.`
+      ? ` Search knows its first ${MAX_INDEXED_WORDS} different words, and not ${unindexed} others: store parts.`
       : ''
     const stored = `${created ? 'Stored' : 'Updated'} ${plain(memory.key)} (version ${memory.version}).${limit}`
     if (similar.length === 0) return stored

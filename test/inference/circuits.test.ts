@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { type Circuit, createCircuits } from '../../src/inference/upstreams/circuits.ts'
-import { createRests } from '../../src/inference/upstreams/cooldowns.ts'
+import { createCooldowns } from '../../src/inference/upstreams/cooldowns.ts'
 import { holdTime } from '../adapters/held-clock.ts'
 
 const circuitOf = (model: string, callerId: string | null): Circuit => ({ path: '/chat/completions', model, callerId })
@@ -106,32 +106,32 @@ describe('the circuits of an upstream', () => {
 describe('the cooldowns of the keys of an upstream', () => {
   it('hold for the model that is limited, and for all once the key is rejected', (t) => {
     const pass = holdTime(t)
-    const rests = createRests()
-    rests.limit('our-key', circuitOf('m', 'key_a'), 5000)
-    assert.equal(rests.leftMs('our-key', circuitOf('m', 'key_a')), 5000)
-    assert.equal(rests.leftMs('our-key', circuitOf('other', 'key_a')), 0)
-    rests.reject('our-key', 1000)
-    assert.equal(rests.leftMs('our-key', circuitOf('other', 'key_b')), 1000)
-    assert.equal(rests.leftMs('our-key', null), 1000)
+    const cooldowns = createCooldowns()
+    cooldowns.limit('our-key', circuitOf('m', 'key_a'), 5000)
+    assert.equal(cooldowns.leftMs('our-key', circuitOf('m', 'key_a')), 5000)
+    assert.equal(cooldowns.leftMs('our-key', circuitOf('other', 'key_a')), 0)
+    cooldowns.reject('our-key', 1000)
+    assert.equal(cooldowns.leftMs('our-key', circuitOf('other', 'key_b')), 1000)
+    assert.equal(cooldowns.leftMs('our-key', null), 1000)
     pass(1000)
-    assert.equal(rests.leftMs('our-key', circuitOf('other', 'key_b')), 0)
+    assert.equal(cooldowns.leftMs('our-key', circuitOf('other', 'key_b')), 0)
     pass(4000)
-    assert.deepEqual(rests.list(), [])
+    assert.deepEqual(cooldowns.list(), [])
   })
 
   it('hold for the caller that met the limit, and for all once a second one has met it', (t) => {
     holdTime(t)
-    const rests = createRests()
-    rests.limit('our-key', circuitOf('m', 'hostile'), 5000)
-    assert.equal(rests.leftMs('our-key', circuitOf('m', 'key_b')), 0)
-    rests.limit('our-key', circuitOf('m', 'key_b'), 1000)
-    assert.equal(rests.leftMs('our-key', circuitOf('m', 'key_c')), 5000)
+    const cooldowns = createCooldowns()
+    cooldowns.limit('our-key', circuitOf('m', 'hostile'), 5000)
+    assert.equal(cooldowns.leftMs('our-key', circuitOf('m', 'key_b')), 0)
+    cooldowns.limit('our-key', circuitOf('m', 'key_b'), 1000)
+    assert.equal(cooldowns.leftMs('our-key', circuitOf('m', 'key_c')), 5000)
   })
 
   it('are a thousand at most', (t) => {
     holdTime(t)
-    const rests = createRests()
-    for (let i = 0; i < 1001; i++) rests.limit('our-key', circuitOf(`model-${i}`, null), 5000)
-    assert.equal(rests.list().length, 1000)
+    const cooldowns = createCooldowns()
+    for (let i = 0; i < 1001; i++) cooldowns.limit('our-key', circuitOf(`model-${i}`, null), 5000)
+    assert.equal(cooldowns.list().length, 1000)
   })
 })

@@ -1,5 +1,6 @@
 import { GazewayError } from '../../../src/errors.ts'
-import { beatOf, earlyHeaders } from '../../../src/inference/attempt/hold-client.ts'
+import { earlyHeaders } from '../../../src/inference/attempt/hold-client.ts'
+import { beatOf } from '../../../src/inference/relay/heartbeats.ts'
 import { errorEvent } from '../../../src/inference/passages/error-event.ts'
 import { mayBeginEarly } from '../../../src/inference/passages/late-events.ts'
 import { parseJson } from '../../../src/text/json.ts'

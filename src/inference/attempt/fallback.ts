@@ -1,11 +1,8 @@
 import type { CallContext } from '../../calls/call-record.ts'
 import type { GazewayError } from '../../errors.ts'
 import { ReportedError } from '../api/reported-error.ts'
-import { retryAfterMs } from '../api/retry-after.ts'
 import { countsOnStored } from '../convert/stored-state.ts'
 import type { Failed } from '../passages/passage.ts'
-import type { WholeReply } from '../relay/exchange.ts'
-import type { Cooldown } from '../relay/relays.ts'
 
 /**
  * Rules for trying the next candidate after a failure: another key, another endpoint or another upstream. Errors of the
@@ -30,12 +27,6 @@ const FOR_OTHERS: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 425, 4
 /** Statuses caused by the key. */
 const BY_KEY: ReadonlySet<number> = new Set([401, 403, 429])
 
-/** Cooldown of a rejected key, and of a rate-limited one without `Retry-After`, in milliseconds. */
-const REFUSED_REST_MS = 60_000
-const SHORTEST_REST_MS = 1000
-/** Longest accepted `Retry-After`. */
-const LONGEST_REST_MS = 600_000
-
 /** Codes of a call that has ended, whatever its candidates would answer. */
 const ENDED: ReadonlySet<string> = new Set(['cancelled', 'service_stopping'])
 
@@ -45,13 +36,6 @@ export const isEnded = ({ code }: GazewayError): boolean => ENDED.has(code)
 /** Tells whether another key of the same upstream may succeed. */
 export const isOfKey = ({ refused }: Failed, call: AskedFor): boolean =>
   refused !== null && BY_KEY.has(refused.status) && !isBound(call)
-
-/** Cooldown of a key after a refusal. Null for none. */
-export function cooldownAfter(refused: Pick<WholeReply, 'status' | 'headers'> | null): Cooldown | null {
-  if (refused?.status === 401) return { of: 'key', forMs: REFUSED_REST_MS }
-  if (refused?.status !== 429) return null
-  return { of: 'model', forMs: Math.min(retryAfterMs(refused.headers) ?? SHORTEST_REST_MS, LONGEST_REST_MS) }
-}
 
 /**
  * Tells whether chat completions of the same upstream stand in for its responses endpoint, which many lack. Not when:

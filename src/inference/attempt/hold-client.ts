@@ -1,26 +1,9 @@
 import type { SilenceWatch } from '../../wire/idle-watch.ts'
 import type { Admission } from '../admit/admit.ts'
-import { GENERATE_CONTENT } from '../api/gemini-endpoints.ts'
 import { lateEvents, mayBeginEarly } from '../passages/late-events.ts'
 import { type HeldReceiver, heldReceiver } from '../relay/heartbeat-receiver.ts'
+import { beatOf } from '../relay/heartbeats.ts'
 import type { Receiver } from '../relay/receiver.ts'
-
-/** A comment, which every event reader ignores (https://html.spec.whatwg.org/#parsing-an-event-stream). */
-const COMMENT = ': keepalive\n\n'
-/** Anthropic's own heartbeat (https://docs.claude.com/en/docs/build-with-claude/streaming). */
-const PING = 'event: ping\ndata: {"type":"ping"}\n\n'
-
-/** White space: the readers of Google's SDKs stop at comments (`@google/genai` before 2.0, which Gemini CLI has). */
-const SPACE = '\n'
-
-/** Heartbeats of endpoints whose clients do not read over comments. */
-const BEATS: ReadonlyMap<string, string> = new Map([
-  ['/messages', PING],
-  [GENERATE_CONTENT, SPACE],
-])
-
-/** Event by which the client of a stream hears something. */
-export const beatOf = (endpoint: string): string => BEATS.get(endpoint) ?? COMMENT
 
 /** Headers of a stream that begins before its upstream has answered. */
 export const earlyHeaders = (endpoint: string, requestId: string | null): Record<string, string> => ({

@@ -4,8 +4,9 @@ import type { Admission, CallerContext, ModelRequest } from '../admit/admit.ts'
 import { errorEvent } from '../passages/error-event.ts'
 import { lateEvents, mayBeginEarly } from '../passages/late-events.ts'
 import { type BegunReceiver, begunReceiver } from '../relay/begun-receiver.ts'
+import { beatOf } from '../relay/heartbeats.ts'
 import type { Receiver } from '../relay/receiver.ts'
-import { beatOf, earlyHeaders } from './hold-client.ts'
+import { earlyHeaders } from './hold-client.ts'
 
 /** A call that waits for its admission: for money, its rate limits, or the list of a provider. */
 interface WaitingCall {

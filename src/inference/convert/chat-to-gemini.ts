@@ -7,7 +7,8 @@ import type { ChatChunk, ChatCompletion } from '../api/requests.ts'
 import { read } from './answer-reader.ts'
 import { callFault } from './complete-call.ts'
 import { completionChunks } from './completion-chunks.ts'
-import { type AnswerReasoning, type AnswerTerms, createGeminiAnswer, type GeminiAnswer } from './gemini-answer.ts'
+import { type AnswerTerms, createGeminiAnswer, type GeminiAnswer } from './gemini-answer.ts'
+import type { AnswerReasoning } from './gemini-thoughts.ts'
 import { calledFunctions, offeredFunctions } from './gemini-tools.ts'
 
 /** A reply of `generateContent`, or a piece of it in a stream: each has the parts that are new. */

@@ -1,20 +1,14 @@
 import { isObject, parseJson } from '../../text/json.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { geminiFinish } from '../api/gemini-finish.ts'
-import type { CallReasoning } from '../reasoning/reasoning.ts'
-import { createStateReader, joinStates, NO_STATE, type ReasoningState } from '../reasoning/reasoning-state.ts'
-import { toBase64 } from '../reasoning/seal.ts'
 import { read } from './answer-reader.ts'
-import { callMessage } from './calls-without-reasoning.ts'
 import { type ChatCall, type Citation, readChatAnswer } from './chat-answer.ts'
 import { writtenJson } from './gemini-json.ts'
+import { type AnswerReasoning, createGeminiThoughts } from './gemini-thoughts.ts'
 import { type Completeness, createCompleteness } from './object-end.ts'
 import { itemId } from './response-items.ts'
 import { callOf } from './streamed-calls.ts'
 import { unwrapped } from './wrapped-arguments.ts'
-
-/** Carries the reasoning of an answer: sealed for the client to bring back, and kept for one that drops the seals. */
-export type AnswerReasoning = Pick<CallReasoning, 'seal' | 'keep'>
 
 /** Terms of the conversion of an answer. */
 export interface AnswerTerms {
@@ -58,22 +52,11 @@ interface MadeCall extends Pick<Slot, 'id' | 'name' | 'extra'> {
 
 /** Creates an answer without parts. */
 export function createGeminiAnswer({ nameOf, reasoning, showsThoughts }: AnswerTerms): GeminiAnswer {
-  const state = createStateReader()
-  const states: ReasoningState[] = []
+  const thoughts = createGeminiThoughts(reasoning, showsThoughts)
   const slots: Slot[] = []
   const cited: Citation[] = []
   let finish: string | null = null
   let isRefusal = false
-
-  function signature(calls: Readonly<Record<string, Fields>> = {}): Fields {
-    if (reasoning === null) return {}
-    const taken = state.take()
-    if (taken === null && Object.keys(calls).length === 0) return {}
-    const whole = { ...(taken ?? NO_STATE), calls }
-    states.push(whole)
-    const sealed = reasoning.seal(whole)
-    return sealed === '' ? {} : { thoughtSignature: toBase64(sealed) }
-  }
 
   function add(piece: ChatCall): void {
     const known = callOf(slots, piece, ({ args }) => args.isWhole())
@@ -94,21 +77,14 @@ export function createGeminiAnswer({ nameOf, reasoning, showsThoughts }: AnswerT
   }
 
   function toPart({ id, name, args, extra }: MadeCall): Fields {
-    const sealed = signature(extra === null ? {} : { [id]: extra })
+    const sealed = thoughts.signature(extra === null ? {} : { [id]: extra })
     return { functionCall: { id, name: nameOf(name), args: writtenJson(args) }, ...sealed }
-  }
-
-  /** Keeps what was sealed, by the first call. */
-  function keep([first]: readonly MadeCall[]): void {
-    if (first === undefined || states.length === 0) return
-    const { id, name, args } = first
-    reasoning?.keep(callMessage({ id, function: { name, arguments: args } }), joinStates(states))
   }
 
   return {
     read(choice, path) {
       const said = readChatAnswer(choice.delta, path)
-      state.add(said.state)
+      const thought = thoughts.read(said)
       const text = said.text + said.refusal
       isRefusal ||= said.refusal !== ''
       cited.push(...said.citations)
@@ -117,15 +93,14 @@ export function createGeminiAnswer({ nameOf, reasoning, showsThoughts }: AnswerT
       const given = read.optionalText(choice.finish_reason, 'choices.0.finish_reason') ?? ''
       // Some providers send an empty one with each chunk.
       if (given !== '') finish = given
-      const thought = showsThoughts && said.reasoning !== '' ? [{ text: said.reasoning, thought: true }] : []
-      return text === '' ? thought : [...thought, { text, ...signature() }]
+      return text === '' ? thought : [...thought, { text, ...thoughts.signature() }]
     },
     calls: () => slots.map(({ name, args }) => ({ name, arguments: args.written() })),
     finish: () => finish,
     end() {
       const calls = slots.flatMap(toCall)
       const parts = calls.map(toPart)
-      keep(calls)
+      if (calls[0]) thoughts.keep(calls[0])
       const reason = isRefusal ? 'SAFETY' : geminiFinish(finish)
       return { parts, finishReason: reason, ...(cited.length > 0 && { citationMetadata: sources(cited) }) }
     },

@@ -1,10 +1,5 @@
-import { type SilenceWatch, type Wait, watchSilence } from '../../wire/idle-watch.ts'
+import type { SilenceWatch, Wait } from '../../wire/idle-watch.ts'
 import type { Receiver } from './receiver.ts'
-
-/** Longest silence towards the client of a stream, in milliseconds: many proxies close a silent one after 60 s. */
-const LONGEST_SILENCE_MS = 15_000
-/** Time after which {@link watchSilence} may notice a silence, at most. */
-const NOTICED_MS = 1000
 
 /** Receiver of a stream whose client hears something regularly, and which several candidates may answer in turn. */
 export interface HeldReceiver extends Receiver {
@@ -29,9 +24,6 @@ export interface HeldOptions {
   /** Converts a whole reply that comes once the stream has begun to its last events. */
   eventsOf(status: number, body: Buffer | string): Buffer | string
 }
-
-/** Creates the heartbeats of the streams of a process, with one timer for all. */
-export const watchHeartbeats = (): SilenceWatch => watchSilence(LONGEST_SILENCE_MS - NOTICED_MS)
 
 /**
  * Creates a receiver for a stream. Its client gets a heartbeat in each silence, between whole events, with the announced

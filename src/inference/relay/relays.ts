@@ -1,4 +1,5 @@
 import type { Circuit, OpenCircuit } from '../upstreams/circuits.ts'
+import type { Cooldown } from '../upstreams/cooldowns.ts'
 import type { NamedUpstream } from '../upstreams/named-upstream.ts'
 import type { Send } from './exchange.ts'
 import { createRelay, type Relay } from './relay.ts'
@@ -33,20 +34,14 @@ export interface Relays {
   isOpen(circuit: Circuit | null): boolean
 }
 
-/** Cooldown of a key: for a model that it is limited for, or for all when it is rejected. */
-export interface Cooldown {
-  of: 'model' | 'key'
-  forMs: number
-}
-
 /** Creates the relays of an upstream over one transport. They share its circuit breakers. */
 export function createRelays(upstream: NamedUpstream, send: Send): Relays {
-  const { circuits, rests, onRest } = upstream.health
+  const { circuits, cooldowns, onRest } = upstream.health
   const ofOurs = (provider: NamedUpstream['provider']) => createRelay(provider, send, circuits)
   const [first, ...others] = upstream.keys
   const all: Relays['all'] = [ofOurs(first), ...others.map(ofOurs)]
   const positionOf = (apiKey: string | null) => 1 + upstream.keys.findIndex((key) => key.apiKey === apiKey)
-  const left = ({ provider }: Relay, circuit: Circuit | null): number => rests.leftMs(provider.apiKey, circuit)
+  const left = ({ provider }: Relay, circuit: Circuit | null): number => cooldowns.leftMs(provider.apiKey, circuit)
 
   return {
     upstream,
@@ -61,15 +56,15 @@ export function createRelays(upstream: NamedUpstream, send: Send): Relays {
     rest({ provider: { apiKey } }, circuit, cooldown) {
       if (cooldown === null) return
       const { of, forMs } = cooldown
-      const isResting = rests.leftMs(apiKey, circuit) > 0
-      if (of === 'key') rests.reject(apiKey, forMs)
-      else if (circuit) rests.limit(apiKey, circuit, forMs)
+      const isResting = cooldowns.leftMs(apiKey, circuit) > 0
+      if (of === 'key') cooldowns.reject(apiKey, forMs)
+      else if (circuit) cooldowns.limit(apiKey, circuit, forMs)
       else return
       const model = of === 'key' ? null : (circuit?.model ?? null)
       if (!isResting) onRest({ key: positionOf(apiKey), model, seconds: Math.ceil(forMs / 1000) })
     },
     resting: () =>
-      rests.list().map(({ apiKey, model, leftMs }) => ({
+      cooldowns.list().map(({ apiKey, model, leftMs }) => ({
         key: positionOf(apiKey),
         model,
         seconds: Math.ceil(leftMs / 1000),

@@ -1,10 +1,31 @@
+import { retryAfterMs } from '../api/retry-after.ts'
+import type { WholeReply } from '../relay/exchange.ts'
 import type { Circuit } from './circuits.ts'
+
+/** Cooldown of a rejected key, and of a rate-limited one without `Retry-After`, in milliseconds. */
+const REJECTED_MS = 60_000
+const LIMITED_MS = 1000
+/** Longest accepted `Retry-After`. */
+const LONGEST_MS = 600_000
 
 /** Cooldowns kept per upstream, since clients can name any model. The oldest is dropped. */
 const MAX_COOLDOWNS = 1000
 
-/** Cooldown of one of our keys after the upstream refused it. */
-export interface Rest {
+/** Cooldown of a key: for a model that it is limited for, or for all when it is rejected. */
+export interface Cooldown {
+  of: 'model' | 'key'
+  forMs: number
+}
+
+/** Cooldown of a key after a refusal. Null for none. */
+export function cooldownAfter(refused: Pick<WholeReply, 'status' | 'headers'> | null): Cooldown | null {
+  if (refused?.status === 401) return { of: 'key', forMs: REJECTED_MS }
+  if (refused?.status !== 429) return null
+  return { of: 'model', forMs: Math.min(retryAfterMs(refused.headers) ?? LIMITED_MS, LONGEST_MS) }
+}
+
+/** One of our keys that cools down after the upstream refused it. */
+export interface CoolingKey {
   apiKey: string | null
   /** Model that the key is limited for. Null for all: the key itself is rejected. */
   model: string | null
@@ -13,7 +34,7 @@ export interface Rest {
 }
 
 /** Cooldowns of the keys of one upstream. */
-export interface Rests {
+export interface Cooldowns {
   /**
    * Time left for a key, in milliseconds; 0 when a request may use it.
    *
@@ -27,11 +48,11 @@ export interface Rests {
   limit(apiKey: string | null, circuit: Pick<Circuit, 'model' | 'callerId'>, forMs: number): void
   /** Lets a key rest for all models and callers. */
   reject(apiKey: string | null, forMs: number): void
-  list(): Rest[]
+  list(): CoolingKey[]
 }
 
 /** A cooldown that may have ended. */
-interface Cooldown {
+interface Begun {
   apiKey: string | null
   model: string | null
   /** The only caller that it holds for; undefined for all. */
@@ -40,19 +61,19 @@ interface Cooldown {
 }
 
 /** Creates the cooldowns of an upstream whose keys were never refused. */
-export function createRests(): Rests {
-  const cooldowns = new Map<string, Cooldown>()
+export function createCooldowns(): Cooldowns {
+  const cooldowns = new Map<string, Begun>()
   const keyOf = (apiKey: string | null, model: string | null): string => JSON.stringify([apiKey, model])
 
   /** Cooldown that has not ended. */
-  function present(key: string): Cooldown | undefined {
+  function present(key: string): Begun | undefined {
     const found = cooldowns.get(key)
     if (found === undefined || found.until > performance.now()) return found
     cooldowns.delete(key)
     return undefined
   }
 
-  function keep(cooldown: Cooldown): void {
+  function keep(cooldown: Begun): void {
     const key = keyOf(cooldown.apiKey, cooldown.model)
     const until = Math.max(present(key)?.until ?? 0, cooldown.until)
     cooldowns.delete(key)
@@ -60,7 +81,7 @@ export function createRests(): Rests {
     if (cooldowns.size > MAX_COOLDOWNS) cooldowns.delete(cooldowns.keys().next().value as string)
   }
 
-  const until = (cooldown: Cooldown | undefined, callerId: string | null): number =>
+  const until = (cooldown: Begun | undefined, callerId: string | null): number =>
     cooldown !== undefined && (cooldown.callerId === undefined || cooldown.callerId === callerId) ? cooldown.until : 0
 
   return {

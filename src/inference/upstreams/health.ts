@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CircuitChange, type Circuits, createCircuits } from './circuits.ts'
 import { DEFAULT_UPSTREAM } from './provider.ts'
-import { createRests, type Rests } from './cooldowns.ts'
+import { createCooldowns, type Cooldowns } from './cooldowns.ts'
 import type { NamedUpstreamConfig } from './upstream-configs.ts'
 
 /** A cooldown that began: of a key by its position, from 1, for one model or all (null). */
@@ -20,7 +20,7 @@ export interface OnHealth {
 /** Circuit breakers and key cooldowns of an upstream. */
 export interface Health {
   circuits: Circuits
-  rests: Rests
+  cooldowns: Cooldowns
   /** Called when a key begins to rest. */
   onRest: OnHealth['rest']
 }
@@ -30,7 +30,7 @@ const NOBODY: OnHealth = { circuit() {}, rest() {} }
 /** Creates the health of an upstream that has not failed. */
 export const createHealth = (to = NOBODY): Health => ({
   circuits: createCircuits(to.circuit),
-  rests: createRests(),
+  cooldowns: createCooldowns(),
   onRest: to.rest,
 })
 

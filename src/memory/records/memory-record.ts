@@ -4,6 +4,7 @@ import type { MemoryRow } from '../../store/tables/memory-tables.ts'
 import { isWhole, WHOLE } from '../../store/storable-text.ts'
 import { isDeeper, isObject } from '../../text/json.ts'
 import { textOf } from '../../text/words.ts'
+import { MAX_INDEXED_WORDS } from '../words/indexed-words.ts'
 
 /** Largest value in bytes. A text counts by its UTF-8 bytes without escapes, other values by their JSON. */
 const MAX_VALUE_BYTES = 256 * 1024
@@ -11,12 +12,6 @@ const MAX_VALUE_BYTES = 256 * 1024
 const MAX_VALUE_DEPTH = 100
 /** 100 years: every time keeps a four-digit year, so that times sort as text. */
 const MAX_TTL_SECONDS = 3_155_760_000
-
-/**
- * Maximum number of distinct words of a value in the index. Prose of 256 KiB has fewer. Each takes time to store, in which no
- * other process writes on SQLite.
- */
-export const MAX_WORDS = 10_000
 
 /** Longest name of a project, in characters. */
 export const MAX_PROJECT = 512
@@ -73,7 +68,7 @@ export type Memory = z.infer<typeof Memory>
 export const Unindexed = z
   .int()
   .optional()
-  .describe(`Words beyond the first ${MAX_WORDS} different ones: not searched.`)
+  .describe(`Words beyond the first ${MAX_INDEXED_WORDS} different ones: not searched.`)
 
 /**
  * Input for storing a memory. On an existing key, omitted `tags` and `also` are kept; an omitted `ttl_seconds` removes

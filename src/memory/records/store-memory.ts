@@ -5,11 +5,11 @@ import type { MemoryRow } from '../../store/tables/memory-tables.ts'
 import { newId } from '../../text/ids.ts'
 import { textOf } from '../../text/words.ts'
 import { forgetVectors } from '../vectors/vectors.ts'
-import { indexedWords } from '../words/indexed-words.ts'
+import { indexedWords, MAX_INDEXED_WORDS } from '../words/indexed-words.ts'
 import { marked } from '../words/placeholders.ts'
 import { type CountChanges, createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED, type Removed, sweepExpired } from './memory-expiry.ts'
-import { MAX_WORDS, type Memory, type MemoryInput, toMemory } from './memory-record.ts'
+import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { keepVersion } from './memory-versions.ts'
 import { describePlace, isAt, type Place } from './memory-place.ts'
 import { supersede } from './supersede.ts'
@@ -169,7 +169,7 @@ function compose({
   const labels = existing?.trusted === 1 ? existing : undefined
   const tags = input.tags ? JSON.stringify([...new Set(input.tags)]) : (labels?.tags ?? '[]')
   const also = input.also ? JSON.stringify([...new Set(input.also)]) : (labels?.also ?? '[]')
-  const { words, unindexed } = upTo(MAX_WORDS, indexedWords(textOf(input.value)))
+  const { words, unindexed } = upTo(MAX_INDEXED_WORDS, indexedWords(textOf(input.value)))
   const text = (found: readonly string[]) => marked(space, found.join(' '))
   const row = {
     id: existing?.id ?? newId('mem'),

@@ -1,5 +1,11 @@
 import { charactersOf, fold, isUnspaced, runsOf, shortened } from '../../text/words.ts'
 
+/**
+ * Maximum number of distinct words of a value in the index. Prose of 256 KiB has fewer. Each takes time to store, in which no
+ * other process writes on SQLite.
+ */
+export const MAX_INDEXED_WORDS = 10_000
+
 /** Boundaries between the parts of an identifier: `getUser`, `HTTPServer`. */
 const JOINT = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 
