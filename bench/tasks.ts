@@ -80,7 +80,7 @@ async function measureTasks(report: Report, store: Store, engine: string, atLeas
 async function measureLists(report: Report, store: Store, engine: string): Promise<void> {
   await seedTasks(store)
   const { tasks, escrows } = servicesOn(store)
-  const list = (query: object) => tasks.list(TaskList.parse(query))
+  const list = (query: object) => tasks.list(TaskList.parse(query), null)
   const times = await interleave(
     {
       newest: () => list({}),
@@ -89,8 +89,8 @@ async function measureLists(report: Report, store: Store, engine: string): Promi
       capability: () => list({ status: 'open', capability: 'skill 3' }),
       none: () => list({ agent: 'agent 7', capability: 'skill 2' }),
       agent: (turn) => list({ agent: `agent ${turn % 50}` }),
-      stats: () => tasks.stats(),
-      escrows: () => escrows.list(EscrowList.parse({ status: 'locked' })),
+      stats: () => tasks.stats(null),
+      escrows: () => escrows.list(EscrowList.parse({ status: 'locked' }), null),
     },
     { warmups: 5, rounds: 60 },
   )

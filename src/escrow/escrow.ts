@@ -47,14 +47,14 @@ export interface Escrows {
    *   pay it. Null for all escrows
    * @throws GazewayError `invalid_cursor`
    */
-  list(query: Paged<EscrowList>, viewer?: Viewer | null): Promise<Page<Escrow>>
+  list(query: Paged<EscrowList>, viewer: Viewer | null): Promise<Page<Escrow>>
   /**
    * Reads an escrow.
    *
    * @param viewer key that sees those it pays or is paid by, and those of tasks that it created or claimed; null for all
    * @throws GazewayError `not_found`
    */
-  get(id: string, viewer?: Viewer | null): Promise<Escrow>
+  get(id: string, viewer: Viewer | null): Promise<Escrow>
   /**
    * Releases an escrow, once; later calls return the same reply. For its payer, its recipient and admins. Nothing
    * changes on an error.
@@ -141,13 +141,13 @@ export function createEscrows(deps: EscrowsDeps): Escrows {
       return fundEscrow(deps, input, { caller, keep, paid: await funding(caller.id, input.recipient ?? null) })
     },
 
-    async list(query, viewer = null) {
+    async list(query, viewer) {
       const at = now().toISOString()
       await expiry.seeDue(at)
       return listEscrows(store, { query, viewer }, (rows) => shownAll(rows, at))
     },
 
-    async get(id, viewer = null) {
+    async get(id, viewer) {
       const row = await store.db.selectFrom('escrows').selectAll().where('id', '=', id).executeTakeFirst()
       if (viewer !== null) await requireSeen(store.db, found(row), viewer)
       return shown(found(row), now().toISOString())

@@ -36,23 +36,23 @@ export interface Tasks extends Claims, Finishing {
    * @param viewer key that sees open tasks and its own; null for all tasks
    * @throws GazewayError `invalid_cursor`
    */
-  list(query: Paged<TaskList>, viewer?: string | null): Promise<Page<Task>>
+  list(query: Paged<TaskList>, viewer: string | null): Promise<Page<Task>>
   /**
    * Lists swarms and their progress, newest first.
    *
    * @param viewer key that sees the swarms it created or has claimed a task of; null for all swarms
    * @throws GazewayError `invalid_cursor`
    */
-  swarms(query: Paged<SwarmList>, viewer?: string | null): Promise<Page<SwarmSummary>>
+  swarms(query: Paged<SwarmList>, viewer: string | null): Promise<Page<SwarmSummary>>
   /**
    * Reads a task.
    *
    * @param viewer as of `list`; it also sees the tasks that a task it has claimed depends on
    * @throws GazewayError `not_found`
    */
-  get(id: string, viewer?: string | null): Promise<Task>
+  get(id: string, viewer: string | null): Promise<Task>
   /** Reads the numbers of tasks and the sums of rewards. @param viewer as of `list` */
-  stats(viewer?: string | null): Promise<TaskStats>
+  stats(viewer: string | null): Promise<TaskStats>
   /** Reopens at most `limit` tasks whose leases have expired. @returns how many were checked */
   sweepLeases(limit: number): Promise<number>
   /** Periodic work of a long-running process, for `startSweeps`. */
@@ -89,24 +89,24 @@ export function createTasks(deps: TasksDeps): Tasks {
     ...createClaims({ ...deps, leases }),
     ...createFinishing(deps),
 
-    async list(query, viewer = null) {
+    async list(query, viewer) {
       const at = now().toISOString()
       await leases.seeDue(at)
       return listTasks(store, { query, viewer }, at)
     },
 
-    async swarms(query, viewer = null) {
+    async swarms(query, viewer) {
       return listSwarms(store, { query, viewer }, now().toISOString())
     },
 
-    async get(id, viewer = null) {
+    async get(id, viewer) {
       const at = now().toISOString()
       const row = foundTask(await store.db.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst())
       const isShown = viewer === null || isShownTo(viewer, row, at) || (await isNeededBy(viewer, id))
       return toTask(foundTask(isShown ? row : undefined), at)
     },
 
-    async stats(viewer = null) {
+    async stats(viewer) {
       await leases.seeDue(now().toISOString())
       return viewer === null ? statsOfAll(store) : statsOfViewer(store, viewer)
     },

@@ -184,8 +184,8 @@ export function plansContract(open: () => Promise<Store>): void {
       'one key, and what it is held to': () => services.keys.find(`key_${'0'.repeat(32)}`),
       'keys of a wallet, and what they are held to': () => services.keys.inForce({ wallet: '0x1' }),
       'groups of keys': () => services.groups.list({ limit: 5 }),
-      swarms: () => services.tasks.swarms({ limit: 5 }),
-      'swarms after a cursor': () => services.tasks.swarms({ limit: 5, cursor: encodeCursor([SWARM]) }),
+      swarms: () => services.tasks.swarms({ limit: 5 }, null),
+      'swarms after a cursor': () => services.tasks.swarms({ limit: 5, cursor: encodeCursor([SWARM]) }, null),
       sessions: () => services.sessions.list({ limit: 5 }, ADMIN),
       'sessions of a user': () => services.sessions.list({ limit: 5 }, USER),
       'sessions of a source': () => services.sessions.list({ limit: 5, source: 'platform' }, ADMIN),
@@ -195,10 +195,10 @@ export function plansContract(open: () => Promise<Store>): void {
       'sessions by words': () => services.sessions.search({ q: 'deploy', limit: 5 }, USER),
       'tasks whose leases are over': () => services.tasks.sweepLeases(5),
       'escrows whose time is over': () => services.escrows.expire(5),
-      'statistics of tasks': () => services.tasks.stats(),
+      'statistics of tasks': () => services.tasks.stats(null),
       'statistics of the tasks of a key': () => services.tasks.stats('key_1'),
-      'one task': () => services.tasks.get(TASK).catch(() => null),
-      'one escrow': () => services.escrows.get(ESCROW).catch(() => null),
+      'one task': () => services.tasks.get(TASK, null).catch(() => null),
+      'one escrow': () => services.escrows.get(ESCROW, null).catch(() => null),
       'messages to the webhook that wait or were given up': () => waitingAlerts(recorded(), now()),
     }
     /**
@@ -225,14 +225,14 @@ export function plansContract(open: () => Promise<Store>): void {
       for (const cursor of [undefined, encodeCursor([TASK])]) {
         const query = TaskList.parse({ ...pick(TASK_FILTERS, filters), cursor, limit: 5 })
         const what = `tasks by ${filters}${cursor ? ', after a cursor' : ''}`
-        reads[what] = () => services.tasks.list(query)
+        reads[what] = () => services.tasks.list(query, null)
         indexes[what] = index
       }
     for (const [filters, index] of ESCROW_LISTS)
       for (const cursor of [undefined, encodeCursor([ESCROW])]) {
         const query = EscrowList.parse({ ...pick(ESCROW_FILTERS, filters), cursor, limit: 5 })
         const what = `escrows by ${filters}${cursor ? ', after a cursor' : ''}`
-        reads[what] = () => services.escrows.list(query)
+        reads[what] = () => services.escrows.list(query, null)
         indexes[what] = index
       }
     const viewer = { id: 'key_1', wallet: null }
@@ -245,7 +245,7 @@ export function plansContract(open: () => Promise<Store>): void {
       [{ status: 'live', payer: 'key_environment' }, /escrows_counted \(payer=\?/],
     ] as const) {
       const what = `escrows of ${Object.values(filters).join(', ')}`
-      reads[what] = () => services.escrows.list(EscrowList.parse(filters))
+      reads[what] = () => services.escrows.list(EscrowList.parse(filters), null)
       indexes[what] = index
     }
     for (const [what, read] of Object.entries(reads))

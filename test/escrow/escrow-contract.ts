@@ -115,7 +115,7 @@ export function escrowContract(open: OpenStore): void {
       const [payer, agent] = [await works.payer(), await works.agent()]
       const [task, other] = [await completed(works, payer, agent), await completed(works, payer, agent)]
       const escrow_id = task.escrow_id ?? ''
-      const before = await works.escrows.get(escrow_id)
+      const before = await works.escrows.get(escrow_id, null)
       const refused = (message: RegExp) => ({ code: 'gaze_verification_failed', status: 403, message })
       const ofOther = await works.attest(other.id, payer)
       await assert.rejects(works.release(payer, { escrow_id, attestation_id: 'att_none' }), refused(/no such/))
@@ -125,7 +125,7 @@ export function escrowContract(open: OpenStore): void {
       await assert.rejects(works.release(payer, { escrow_id, attestation_id: stale }), refused(/901 s old/))
       const used = await works.attest(other.id, payer)
       await works.release(payer, { escrow_id: other.escrow_id, attestation_id: used })
-      assert.deepEqual(await works.escrows.get(escrow_id), before)
+      assert.deepEqual(await works.escrows.get(escrow_id, null), before)
       await works.release(payer, { escrow_id, attestation_id: await works.attest(task.id, payer) })
       await works.audit()
     })
@@ -134,7 +134,7 @@ export function escrowContract(open: OpenStore): void {
       const works = worksOn(await open(t))
       const [payer, agent] = [await works.payer(), await works.agent()]
       const { id, escrow_id } = await completed(works, payer, agent)
-      const before = await works.escrows.get(escrow_id ?? '')
+      const before = await works.escrows.get(escrow_id ?? '', null)
       const attestation_id = await works.attest(id, payer)
       for (const body of [Buffer.from('damaged'), Buffer.alloc(0), Buffer.from([1, 2, 3])]) {
         await works.store.db.updateTable('gaze_packs').set({ body }).execute()
@@ -144,7 +144,7 @@ export function escrowContract(open: OpenStore): void {
           message: /were damaged in the store\. Store new gaze records for the task in another session/,
         })
       }
-      assert.deepEqual(await works.escrows.get(escrow_id ?? ''), before)
+      assert.deepEqual(await works.escrows.get(escrow_id ?? '', null), before)
       const other = { escrow_id, attestation_id: await works.attest(id, payer) }
       assert.equal((await works.release(payer, other)).status, 'released')
       await works.audit()
@@ -161,14 +161,14 @@ export function escrowContract(open: OpenStore): void {
       }
       const task = await completed(works, payer, agent)
       const of = { escrow_id: task.escrow_id, attestation_id: await seenBy(task, 901) }
-      const before = await works.escrows.get(task.escrow_id ?? '')
+      const before = await works.escrows.get(task.escrow_id ?? '', null)
       await assert.rejects(works.release(payer, of), {
         code: 'gaze_verification_failed',
         status: 403,
         param: 'attestation_id',
         message: /The attestation reaches the level seen; plausible is needed\. .*unlike a person in: /,
       })
-      assert.deepEqual(await works.escrows.get(task.escrow_id ?? ''), before)
+      assert.deepEqual(await works.escrows.get(task.escrow_id ?? '', null), before)
       works.clock.pass(60)
       const lenient = await completed(works, payer, agent, { gaze_level: 'seen' })
       const released = { escrow_id: lenient.escrow_id, attestation_id: await seenBy(lenient, 902) }
@@ -320,7 +320,7 @@ export function escrowContract(open: OpenStore): void {
       clock.pass(901)
       await edit(read.id, { decided_at: clock.now().toISOString() })
       await assert.rejects(release(read.id), /not what a key of this/, 'an old review, made young')
-      assert.equal((await works.escrows.get(escrow_id)).status, 'locked')
+      assert.equal((await works.escrows.get(escrow_id, null)).status, 'locked')
       assert.equal((await release(await reviewedBy(payer.id, { isRead: true }))).status, 'released')
       await works.audit()
     })
@@ -386,7 +386,7 @@ export function escrowContract(open: OpenStore): void {
       await works.claim(made, agent, { attestation_id: used })
       const task = await works.complete(made, agent)
       const escrow_id = task.escrow_id ?? ''
-      const before = await works.escrows.get(escrow_id)
+      const before = await works.escrows.get(escrow_id, null)
 
       const start = works.clock.now().toISOString()
       const constant = humanStream(1, { records: 120, start }).map((record) => ({ ...record, dwell_ms: 250 }))
@@ -412,7 +412,7 @@ export function escrowContract(open: OpenStore): void {
           param: 'attestation_id',
           message,
         })
-      assert.deepEqual(await works.escrows.get(escrow_id), before)
+      assert.deepEqual(await works.escrows.get(escrow_id, null), before)
       assert.equal(await works.left(agent), 0)
       await works.audit()
     })
@@ -437,7 +437,7 @@ export function escrowContract(open: OpenStore): void {
         },
         token: () => 'pathUSD',
       })
-      assert.deepEqual(await slow.release(of, payer), await works.escrows.get(of.escrow_id))
+      assert.deepEqual(await slow.release(of, payer), await works.escrows.get(of.escrow_id, null))
       assert.equal(await works.left(agent), 5)
       await works.audit()
     })
@@ -535,9 +535,9 @@ export function escrowContract(open: OpenStore): void {
       await assert.rejects(works.create(payer, { reward_usd: 1, recipient: nobody }), unknown)
       const free = await works.create(payer, { reward_usd: 5 })
       await works.claim(free, agent)
-      assert.equal((await works.escrows.get(free.escrow_id ?? '')).recipient, null)
+      assert.equal((await works.escrows.get(free.escrow_id ?? '', null)).recipient, null)
       await works.complete(free, agent)
-      assert.equal((await works.escrows.get(free.escrow_id ?? '')).recipient, agent.id)
+      assert.equal((await works.escrows.get(free.escrow_id ?? '', null)).recipient, agent.id)
       const named = await completed(works, payer, agent, { recipient: third.id })
       for (const [task, mine] of [
         [free, agent],
@@ -637,9 +637,9 @@ export function escrowContract(open: OpenStore): void {
         message: /is locked and its task is completed/,
       })
       works.clock.pass(59.999)
-      assert.equal((await works.escrows.get(id)).status, 'locked')
+      assert.equal((await works.escrows.get(id, null)).status, 'locked')
       works.clock.pass(0.001)
-      assert.equal((await works.escrows.get(id)).status, 'expired')
+      assert.equal((await works.escrows.get(id, null)).status, 'expired')
       await assert.rejects(
         works.release(payer, { escrow_id: id, attestation_id: await works.attest(task.id, payer) }),
         {
@@ -647,12 +647,12 @@ export function escrowContract(open: OpenStore): void {
           message: /is expired/,
         },
       )
-      assert.equal((await works.tasks.stats()).reward_usd.locked, 7)
+      assert.equal((await works.tasks.stats(null)).reward_usd.locked, 7)
       const refunded = await works.escrows.refund(id, { reason: 'too late' }, payer)
       assert.deepEqual([refunded.status, refunded.reason], ['refunded', 'too late'])
       assert.deepEqual(await works.escrows.refund(id, {}, payer), refunded)
-      assert.equal((await works.escrows.list(EscrowList.parse({ status: 'expired' }))).total, 1)
-      assert.equal((await works.escrows.list(EscrowList.parse({ status: 'locked' }))).items.length, 0)
+      assert.equal((await works.escrows.list(EscrowList.parse({ status: 'expired' }), null)).total, 1)
+      assert.equal((await works.escrows.list(EscrowList.parse({ status: 'locked' }), null)).items.length, 0)
       await works.tasks.cancel(open2.id, payer)
       assert.equal(await works.left(payer), 20)
       await works.audit()
@@ -696,7 +696,7 @@ export function escrowContract(open: OpenStore): void {
         await tally.write(trx)
       })
       works.clock.pass(61)
-      const list = () => works.escrows.list(EscrowList.parse({ status: 'expired' }))
+      const list = () => works.escrows.list(EscrowList.parse({ status: 'expired' }), null)
       const turns = await turnsDuring(list)
       assert.ok(turns >= 2, `${turns} turns for two batches and a rest`)
       assert.equal((await list()).total, 1_001)
@@ -721,20 +721,20 @@ export function escrowContract(open: OpenStore): void {
         const seen: string[] = []
         let cursor: string | null | undefined
         do {
-          const page = await works.escrows.list(EscrowList.parse({ status, limit: 2, ...(cursor && { cursor }) }))
+          const page = await works.escrows.list(EscrowList.parse({ status, limit: 2, ...(cursor && { cursor }) }), null)
           assert.equal(page.total, ids.length, status)
           seen.push(...page.items.map(({ id }) => id))
           cursor = page.next_cursor
         } while (cursor)
         assert.deepEqual(seen, ids, status)
-        const skipped = await works.escrows.list(EscrowList.parse({ status, offset: 1 }))
+        const skipped = await works.escrows.list(EscrowList.parse({ status, offset: 1 }), null)
         assert.deepEqual(
           skipped.items.map(({ id }) => id),
           ids.slice(1),
         )
-        const own = await works.escrows.list(EscrowList.parse({ status, payer: payer.id }))
+        const own = await works.escrows.list(EscrowList.parse({ status, payer: payer.id }), null)
         assert.ok(own.items.every((escrow) => escrow.payer === payer.id && ids.includes(escrow.id)))
-        const others = await works.escrows.list(EscrowList.parse({ status, payer: other.id }))
+        const others = await works.escrows.list(EscrowList.parse({ status, payer: other.id }), null)
         assert.equal(own.total + others.total, ids.length)
       }
     })
@@ -751,7 +751,7 @@ export function escrowContract(open: OpenStore): void {
         [locked.status, locked.payer, locked.recipient, locked.token],
         ['locked', payer.id, null, 'pathUSD'],
       )
-      const rewarded = await works.tasks.get(task.id)
+      const rewarded = await works.tasks.get(task.id, null)
       assert.deepEqual([rewarded.escrow_id, rewarded.reward_usd], [locked.id, 4])
       await assert.rejects(works.lock(payer, of), {
         code: 'conflict',
@@ -762,9 +762,9 @@ export function escrowContract(open: OpenStore): void {
       await assert.rejects(works.lock(payer, of), { code: 'conflict', message: /is expired; refund it/ })
       await works.escrows.refund(locked.id, {}, payer)
       const again = await works.lock(payer, of)
-      assert.equal((await works.escrows.list(EscrowList.parse({ task_id: task.id }))).total, 2)
+      assert.equal((await works.escrows.list(EscrowList.parse({ task_id: task.id }), null)).total, 2)
       await works.tasks.cancel(task.id, payer)
-      assert.equal((await works.escrows.get(again.id)).status, 'refunded')
+      assert.equal((await works.escrows.get(again.id, null)).status, 'refunded')
       await assert.rejects(works.lock(payer, of), { code: 'invalid_transition', message: /is cancelled/ })
       await assert.rejects(works.lock(payer, { ...of, task_id: `task_${'0'.repeat(32)}` }), { code: 'not_found' })
       await works.audit()
@@ -782,7 +782,7 @@ export function escrowContract(open: OpenStore): void {
           code: 'conflict',
           message: new RegExp(`${escrow_id}, that is released: the task is already paid`),
         })
-      assert.equal((await works.tasks.get(task.id)).escrow_id, escrow_id)
+      assert.equal((await works.tasks.get(task.id, null)).escrow_id, escrow_id)
       await works.audit()
     })
 
@@ -813,7 +813,7 @@ export function escrowContract(open: OpenStore): void {
           works.release(ADMIN, { escrow_id, attestation_id: attestations[1] }),
           works.escrows.refund(escrow_id, {}, ADMIN),
         ])
-        const { status } = await works.escrows.get(escrow_id)
+        const { status } = await works.escrows.get(escrow_id, null)
         assert.equal(status, round % 2 === 1 ? 'refunded' : 'released')
         for (const move of moves)
           if (move.status === 'rejected') {
@@ -846,7 +846,7 @@ export function escrowContract(open: OpenStore): void {
       const task = await completed(works, payer, agent, { recipient })
       assert.equal(task.reward_settlement, 'evm')
       const of = { escrow_id: task.escrow_id ?? '', attestation_id: await works.attest(task.id, payer) }
-      const { settlement, token } = await works.escrows.get(of.escrow_id)
+      const { settlement, token } = await works.escrows.get(of.escrow_id, null)
       assert.deepEqual([settlement.mode, token], ['evm', 'USDT'])
       const released = await works.release(payer, of)
       assert.deepEqual([released.status, released.recipient], ['released', recipient])
@@ -860,7 +860,7 @@ export function escrowContract(open: OpenStore): void {
 
       const at = works.clock.now().toISOString()
       for (let i = 0; i < 2; i++) await works.store.write((trx) => works.escrows.settled(trx, { id: of.escrow_id, at }))
-      const settled = await works.escrows.get(of.escrow_id)
+      const settled = await works.escrows.get(of.escrow_id, null)
       assert.deepEqual([settled.status, settled.settled_at], ['settled', at])
       assert.deepEqual(await balances(works), { caller: 5_000_000, deposits: -5_000_000, escrow: 0, settling: 0 })
       assert.equal((await works.release(payer, of)).status, 'settled')
@@ -905,7 +905,7 @@ export function escrowContract(open: OpenStore): void {
       ]
       async function paid(from: Caller, to: Caller, reward_usd: number) {
         const task = await completed(works, from, to, { reward_usd })
-        const locked = await works.escrows.get(task.escrow_id ?? '')
+        const locked = await works.escrows.get(task.escrow_id ?? '', null)
         const of = { escrow_id: task.escrow_id, attestation_id: await works.attest(task.id, from) }
         const { settlement } = await works.release(from, of)
         assert.equal(settlement.mode, locked.settlement.mode)

@@ -229,7 +229,7 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
       await gateway.tasks.complete(id, Completion.parse({ agent: 'tromso', result: { change: 'tromso' } }), claimer)
       await gateway.forget(worker.id)
       assert.deepEqual(Object.keys(await holders('tromso')), ['tasks'])
-      assert.deepEqual((await gateway.tasks.get(id)).result, { change: 'tromso' })
+      assert.deepEqual((await gateway.tasks.get(id, null)).result, { change: 'tromso' })
       const after = new Date(Date.now() + 2 * 86_400_000)
       await forgetSweep(gateway.store, () => after).batch(500)
       assert.deepEqual(await holders('tromso'), {})

@@ -66,7 +66,7 @@ export async function readStory({ keys, wallet, memory, tasks, calls, escrows }:
   assert.deepEqual([...(await wallet.verify()).faults, ...(await escrows.verify())], [])
   assert.equal((await calls.history({ limit: 10 })).items.length, 2)
 
-  const { items: found } = await tasks.list({ limit: 10 })
+  const { items: found } = await tasks.list({ limit: 10 }, null)
   assert.deepEqual(found.map(({ title, status }) => [title, status]).reverse(), [
     [TITLES[0], 'completed'],
     [TITLES[1], 'open'],

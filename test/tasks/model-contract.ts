@@ -138,8 +138,8 @@ async function requireConserved({ works, payer, agent }: Real, model: Model): Pr
 
 async function requireSame({ works }: Real, model: Model): Promise<void> {
   for (const task of model.tasks) {
-    assert.equal((await works.tasks.get(task.id)).status, task.status)
-    assert.equal((await works.escrows.get(task.escrowId)).status, task.escrow)
+    assert.equal((await works.tasks.get(task.id, null)).status, task.status)
+    assert.equal((await works.escrows.get(task.escrowId, null)).status, task.escrow)
   }
 }
 
@@ -231,8 +231,8 @@ class Wait implements fc.AsyncCommand<Model, Real> {
 
 async function isSame(real: Real, model: Model): Promise<boolean> {
   for (const task of model.tasks) {
-    if ((await real.works.tasks.get(task.id)).status !== task.status) return false
-    if ((await real.works.escrows.get(task.escrowId)).status !== task.escrow) return false
+    if ((await real.works.tasks.get(task.id, null)).status !== task.status) return false
+    if ((await real.works.escrows.get(task.escrowId, null)).status !== task.escrow) return false
   }
   return true
 }

@@ -36,8 +36,8 @@ export function tasksContract(open: OpenStore): void {
         reward_settlement: 'ledger',
         updated_at: created_at,
       })
-      assert.deepEqual(await works.tasks.get(id), task)
-      const escrow = await works.escrows.get(escrow_id ?? '')
+      assert.deepEqual(await works.tasks.get(id, null), task)
+      const escrow = await works.escrows.get(escrow_id ?? '', null)
       assert.equal(escrow.task_id, id)
       assert.equal(escrow.status, 'locked')
       assert.equal(await works.left(payer), 3.75)
@@ -51,7 +51,7 @@ export function tasksContract(open: OpenStore): void {
       const limited = await works.payer(10, { budgets: [{ usd: 2, per: 'day' }] })
       await works.create(limited, { reward_usd: 1.5 })
       await assert.rejects(works.create(limited, { reward_usd: 0.6 }), { code: 'budget_reached' })
-      assert.equal((await works.tasks.stats()).total, 1)
+      assert.equal((await works.tasks.stats(null)).total, 1)
       assert.equal(await works.left(payer), 1)
       assert.equal(await works.left(limited), 8.5)
       await works.audit()
@@ -83,7 +83,7 @@ export function tasksContract(open: OpenStore): void {
         }
       const { claim_token, ...claimed } = won[0]?.value ?? assert.fail('nobody won')
       assert.match(claim_token, /^[\w-]{43}$/)
-      assert.deepEqual(await works.tasks.get(task.id), claimed)
+      assert.deepEqual(await works.tasks.get(task.id, null), claimed)
       const stored = await works.store.db.selectFrom('tasks').selectAll().executeTakeFirstOrThrow()
       assert.doesNotMatch(JSON.stringify(stored), new RegExp(claim_token))
       await works.audit()
@@ -164,9 +164,9 @@ export function tasksContract(open: OpenStore): void {
       const beaten = await works.tasks.heartbeat(task.id, { claim_token }, agent)
       assert.equal(beaten.lease_expires_at, '2026-11-21T08:01:59.000Z')
       works.clock.pass(59.999)
-      assert.equal((await works.tasks.get(task.id)).status, 'claimed')
+      assert.equal((await works.tasks.get(task.id, null)).status, 'claimed')
       works.clock.pass(0.001)
-      const seen = await works.tasks.get(task.id)
+      const seen = await works.tasks.get(task.id, null)
       assert.deepEqual([seen.status, seen.agent, seen.lease_expires_at], ['open', null, null])
       await assert.rejects(works.tasks.heartbeat(task.id, { claim_token }, agent), { code: 'invalid_transition' })
       await assert.rejects(works.complete(task, agent, { claim_token }), {
@@ -203,7 +203,7 @@ export function tasksContract(open: OpenStore): void {
         const lost = [completed, claimed].find(({ status }) => status === 'rejected') as PromiseRejectedResult
         assert.match(lost.reason.code, /^(invalid_transition|forbidden)$/)
         if (lateBy > 0) assert.equal(completed.status, 'rejected')
-        const { status, result } = await works.tasks.get(task.id)
+        const { status, result } = await works.tasks.get(task.id, null)
         const won = completed.status === 'fulfilled'
         assert.deepEqual([status, result], won ? ['completed', 'mine'] : ['claimed', null])
       }
@@ -216,11 +216,11 @@ export function tasksContract(open: OpenStore): void {
       const tasks = [await works.create(payer, { capabilities: ['c'] }), await works.create(payer)]
       for (const task of tasks) await works.claim(task, agent, { lease_seconds: 10 })
       works.clock.pass(10)
-      const list = (query: object) => works.tasks.list(TaskList.parse(query))
+      const list = (query: object) => works.tasks.list(TaskList.parse(query), null)
       assert.equal((await list({ status: 'open' })).items.length, 2)
       assert.equal((await list({ status: 'open', capability: 'c' })).total, 1)
       assert.equal((await list({ status: 'claimed' })).total, 0)
-      assert.equal((await works.tasks.stats()).by_status.open, 2)
+      assert.equal((await works.tasks.stats(null)).by_status.open, 2)
       for (const task of tasks) await works.claim(task, agent, { lease_seconds: 10 })
       works.clock.pass(10)
       assert.equal(await works.tasks.sweepLeases(10), 2)
@@ -244,9 +244,9 @@ export function tasksContract(open: OpenStore): void {
         await tally.write(trx)
       })
       works.clock.pass(10)
-      const turns = await turnsDuring(() => works.tasks.list(TaskList.parse({ status: 'open' })))
+      const turns = await turnsDuring(() => works.tasks.list(TaskList.parse({ status: 'open' }), null))
       assert.ok(turns >= 2, `${turns} turns for two batches and a rest`)
-      assert.equal((await works.tasks.stats()).by_status.open, 1_001)
+      assert.equal((await works.tasks.stats(null)).by_status.open, 1_001)
     })
 
     it('cannot be claimed once its reward has expired', async (t) => {
@@ -265,7 +265,7 @@ export function tasksContract(open: OpenStore): void {
       const failed = await works.complete(task, agent, { status: 'failed', result: 'no' })
       assert.equal(failed.status, 'failed')
       assert.equal(await works.left(payer), 10)
-      assert.equal((await works.escrows.get(task.escrow_id ?? '')).status, 'refunded')
+      assert.equal((await works.escrows.get(task.escrow_id ?? '', null)).status, 'refunded')
       await works.audit()
     })
 
@@ -340,7 +340,7 @@ export function tasksContract(open: OpenStore): void {
           status: 403,
           message,
         })
-      assert.equal((await works.tasks.get(task.id)).status, 'open')
+      assert.equal((await works.tasks.get(task.id, null)).status, 'open')
       const missing = works.gaze.store({ task_id: `task_${'0'.repeat(32)}`, records }, agent.id)
       await assert.rejects(missing, { code: 'not_found', param: 'task_id' })
       works.clock.pass(5)
@@ -358,7 +358,7 @@ export function tasksContract(open: OpenStore): void {
       const agent = await works.agent()
       const id = `task_${'0'.repeat(32)}`
       const gone = { code: 'not_found', status: 404 }
-      await assert.rejects(works.tasks.get(id), gone)
+      await assert.rejects(works.tasks.get(id, null), gone)
       await assert.rejects(works.claim({ id } as never, agent), gone)
       await assert.rejects(works.complete({ id } as never, agent), gone)
       await assert.rejects(works.tasks.heartbeat(id, { claim_token: 'x' }, agent), gone)
@@ -377,7 +377,7 @@ export function tasksContract(open: OpenStore): void {
       await assert.rejects(works.claim(c, agent), { code: 'invalid_transition', message: /is blocked/ })
       for (const task of [a, b]) await works.claim(task, agent)
       await Promise.all([works.complete(a, agent), works.complete(b, agent)])
-      assert.equal((await works.tasks.get(c.id)).status, 'open')
+      assert.equal((await works.tasks.get(c.id, null)).status, 'open')
       const d = await works.create(payer, { depends_on: [a.id] })
       assert.equal(d.status, 'open')
       await works.audit()
@@ -391,7 +391,7 @@ export function tasksContract(open: OpenStore): void {
       const c = await works.create(payer, { reward_usd: 3, depends_on: [b.id] })
       await works.claim(a, agent)
       await works.complete(a, agent, { status: 'failed' })
-      for (const { id } of [b, c]) assert.equal((await works.tasks.get(id)).status, 'cancelled')
+      for (const { id } of [b, c]) assert.equal((await works.tasks.get(id, null)).status, 'cancelled')
       assert.deepEqual([await works.left(payer), await works.left(other)], [10, 10])
       await assert.rejects(works.create(payer, { depends_on: [a.id] }), {
         code: 'validation_failed',
@@ -419,7 +419,7 @@ export function tasksContract(open: OpenStore): void {
           works.complete(first, agent),
           ...Array.from({ length: 6 }, () => works.create(payer, { depends_on: [first.id] })),
         ])
-        for (const { id } of made) assert.equal((await works.tasks.get(id)).status, 'open')
+        for (const { id } of made) assert.equal((await works.tasks.get(id, null)).status, 'open')
       }
       await works.audit()
     })
@@ -459,9 +459,9 @@ export function tasksContract(open: OpenStore): void {
           code: 'insufficient_credit',
         },
       )
-      assert.equal((await works.tasks.list(TaskList.parse({ swarm_id: swarmId }))).total, 3)
+      assert.equal((await works.tasks.list(TaskList.parse({ swarm_id: swarmId }), null)).total, 3)
       assert.deepEqual(
-        (await works.tasks.swarms({ limit: 5 })).items.map(({ swarm_id, goal }) => [swarm_id, goal]),
+        (await works.tasks.swarms({ limit: 5 }, null)).items.map(({ swarm_id, goal }) => [swarm_id, goal]),
         [[swarmId, 'Reach c.']],
       )
       await works.audit()
@@ -495,7 +495,7 @@ export function tasksContract(open: OpenStore): void {
       await works.claim(held, worker, { lease_seconds: 60 })
 
       const states = async (query: object = {}) => {
-        const page = await works.tasks.swarms({ limit: 50, ...query })
+        const page = await works.tasks.swarms({ limit: 50, ...query }, null)
         const lines = page.items.map(({ goal, status, tasks: { by_status }, reward_usd }) => {
           const counted = Object.entries(by_status).filter(([, count]) => count > 0)
           return `${goal} ${status} ${counted.map(([name, count]) => `${count} ${name}`)} ${reward_usd}`
@@ -529,7 +529,7 @@ export function tasksContract(open: OpenStore): void {
       for (const i of [1, 2, 3]) await works.claim(made[i] ?? assert.fail('no task'), agent, { agent: `a${i % 2}` })
       await works.complete(made[1] ?? assert.fail('no task'), agent, { agent: 'a1' })
       const list = async (query: object) => {
-        const { items, total } = await works.tasks.list(TaskList.parse(query))
+        const { items, total } = await works.tasks.list(TaskList.parse(query), null)
         assert.equal(total, items.length)
         return items.map(({ id }) => made.findIndex((task) => task.id === id))
       }
@@ -544,20 +544,20 @@ export function tasksContract(open: OpenStore): void {
       for (const query of [{}, { capability: 'any' }]) {
         const seen = []
         for (let cursor: string | null | undefined; cursor !== null; ) {
-          const page = await works.tasks.list(TaskList.parse({ ...query, limit: 3, ...(cursor ? { cursor } : {}) }))
+          const page = await works.tasks.list(TaskList.parse({ ...query, limit: 3, ...(cursor ? { cursor } : {}) }), null)
           assert.equal(page.total, 7)
           seen.push(...page.items.map(({ id }) => made.findIndex((task) => task.id === id)))
           cursor = page.next_cursor
         }
         assert.deepEqual(seen, [6, 5, 4, 3, 2, 1, 0])
       }
-      const { items } = await works.tasks.list(TaskList.parse({ limit: 2, offset: 5 }))
+      const { items } = await works.tasks.list(TaskList.parse({ limit: 2, offset: 5 }), null)
       assert.deepEqual(
         items.map(({ id }) => made.findIndex((task) => task.id === id)),
         [1, 0],
       )
-      await assert.rejects(works.tasks.list(TaskList.parse({ cursor: 'x' })), { code: 'invalid_cursor' })
-      const { total, by_status } = await works.tasks.stats()
+      await assert.rejects(works.tasks.list(TaskList.parse({ cursor: 'x' }), null), { code: 'invalid_cursor' })
+      const { total, by_status } = await works.tasks.stats(null)
       assert.equal(total, 7)
       assert.deepEqual(by_status, { blocked: 0, open: 4, claimed: 2, completed: 1, failed: 0, cancelled: 0 })
       await works.audit()
