@@ -77,7 +77,8 @@ async function overSocket(url: string, key: string): Promise<void> {
   socket.terminate()
 }
 async function* on(socket: WebSocket) {
-  for (;;) yield await once(socket, 'message')
+  const signal = AbortSignal.timeout(30_000)
+  for (;;) yield await once(socket, 'message', { signal })
 }
 
 describe('a budget', () => {

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { createLiveCalls } from '../../adapters/platform/live-calls.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
+import { inTime } from '../../src/wire/with-timeout.ts'
 import { until } from '../doubles/until.ts'
 import { ask, type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -129,9 +130,10 @@ async function eventsOf(platform: RunningPlatform, key: string) {
     async read(...words: string[]): Promise<string> {
       let text = ''
       while (!words.every((word) => text.includes(word))) {
-        const { value, done } = await reader.read()
-        assert.ok(!done, 'the stream goes on')
-        text += value
+        const part = await inTime(10_000, reader.read())
+        assert.ok(part, `Waited 10 s for ${words.join(', ')} after: ${text}`)
+        assert.ok(!part.done, 'the stream goes on')
+        text += part.value
       }
       return text
     },

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { after, before, describe, it } from 'node:test'
 import { WebSocket } from 'ws'
 import type * as z from 'zod'
 import * as double from '../doubles/open-responses.ts'
+import { until } from '../doubles/until.ts'
 import { fails, startUpstream } from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
 import { eventsOf } from './http-gateway.ts'
@@ -164,15 +165,11 @@ async function connect() {
   })
   await once(ws, 'open')
   const messages: Fields[] = []
-  const arrivals = new EventEmitter()
-  ws.on('message', (data) => {
-    messages.push(JSON.parse(String(data)))
-    arrivals.emit('message')
-  })
+  ws.on('message', (data) => void messages.push(JSON.parse(String(data))))
   async function turn(body: Fields): Promise<Fields[]> {
     ws.send(JSON.stringify({ type: 'response.create', ...body }))
     const isEnd = ({ type }: Fields) => type === 'response.completed' || type === 'error'
-    while (!messages.some(isEnd)) await once(arrivals, 'message')
+    await until(() => messages.some(isEnd), { what: () => `the end of a turn after ${JSON.stringify(messages)}` })
     return messages.splice(0)
   }
   return {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Caller } from '../../src/escrow/escrow.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createReservations } from '../../src/wallet/budget/reservations.ts'
 import { sharedPostgres } from '../contract/shared-postgres.ts'
+import { until } from '../doubles/until.ts'
 import { type Works, worksOn } from '../tasks/setup.ts'
 
 const WRITERS = 8
@@ -57,7 +57,7 @@ it('tasks and their dependents are cancelled at once, without a deadlock', async
 
   await allOrLate(pairs.flat().map(({ id }) => works.tasks.cancel(id, payer)))
 
-  for (const { id } of pairs.flat()) assert.equal((await works.tasks.get(id)).status, 'cancelled')
+  for (const { id } of pairs.flat()) assert.equal((await works.tasks.get(id, null)).status, 'cancelled')
   assert.equal(await works.left(payer), 100)
   await works.audit()
   await store.close()
@@ -122,11 +122,9 @@ async function deadlocks(url: string): Promise<number> {
   const client = new pg.Client(url)
   await client.connect()
   const one = async (query: string): Promise<number> => (await client.query(query)).rows[0].count
-  while (
-    await one(`select count(*)::int from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`)
-  )
-    await delay(10)
+  const others = `select count(*)::int from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
+  await until(async () => (await one(others)) === 0, { what: 'the end of all other connections' })
   const found = await one('select deadlocks::int as count from pg_stat_database where datname = current_database()')
   await client.end()
   return found

@@ -14,6 +14,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 import { callAt } from '../contract/retention.ts'
 import { bundledProgram } from '../doubles/bundled-program.ts'
+import { until } from '../doubles/until.ts'
 
 const INSTANCE = bundledProgram(fileURLToPath(new URL('instance.ts', import.meta.url)))
 /** Time limit for recovery after the server is back. */
@@ -56,7 +57,7 @@ function startInstance(url: string, name: string) {
     /** Waits until it has acknowledged so many more calls. */
     async acknowledges(more: number): Promise<void> {
       const enough = told.call.length + more
-      while (told.call.length < enough) await once(lines, 'line')
+      await until(() => told.call.length >= enough, { what: `${more} more acknowledged calls`, seconds: 30 })
     },
   }
 }
@@ -311,8 +312,10 @@ describe('a PostgreSQL that cannot be used', () => {
     const written = calls.flush()
     // One write, and another one of what it was given up for, are ended; the third is let through.
     const waiting = new Set<number>()
-    while (waiting.size < 3)
+    await until(async () => {
       for (const { pid } of (await admin.query(`select pid from pg_locks where not granted`)).rows) waiting.add(pid)
+      return waiting.size >= 3
+    })
     await admin.query('rollback')
     await written
     assert.equal((await calls.history({ limit: 1 })).total, 2)
