@@ -4,6 +4,7 @@ import { errorEvent } from '../../../src/inference/passages/error-event.ts'
 import { lateEvents } from '../../../src/inference/passages/late-events.ts'
 import type { Headers } from '../../../src/inference/relay/exchange.ts'
 import { WHOLE_LIMIT_BYTES } from '../../../src/inference/relay/send.ts'
+import { type GatheredBytes, gatherBytes } from '../../../src/wire/gathered-bytes.ts'
 import { noReply } from './no-reply.ts'
 import { isEventStream } from './passed-events.ts'
 
@@ -30,7 +31,7 @@ export interface LateReply {
 export function lateReply(path: string, requestId: string): LateReply {
   const [pathname = ''] = path.split('?')
   const endpoint = pathname.slice('/v1'.length)
-  let whole: { status: number; parts: Buffer[]; size: number } | null = null
+  let whole: { status: number; received: GatheredBytes; size: number } | null = null
   let reported: GazewayError | null = null
 
   function fail(error: GazewayError): Buffer | string {
@@ -42,7 +43,7 @@ export function lateReply(path: string, requestId: string): LateReply {
   return {
     isWhole(status, headers) {
       if (status < 400 && isEventStream(headers)) return false
-      whole = { status, parts: [], size: 0 }
+      whole = { status, received: gatherBytes(), size: 0 }
       if (status >= 400) reported = new GazewayError('upstream_error', 'The request was refused.', { status })
       return true
     },
@@ -50,13 +51,13 @@ export function lateReply(path: string, requestId: string): LateReply {
       if (whole === null) return false
       whole.size += chunk.length
       if (whole.size > WHOLE_LIMIT_BYTES) throw tooLarge()
-      whole.parts.push(chunk)
+      whole.received.push(chunk)
       return true
     },
     end() {
       if (whole === null) return undefined
       try {
-        return lateEvents(endpoint, { status: whole.status, body: Buffer.concat(whole.parts) }, requestId)
+        return lateEvents(endpoint, { status: whole.status, body: Buffer.concat(whole.received.take()) }, requestId)
       } catch (error) {
         return fail(noReply(error as Error))
       }

@@ -3,6 +3,7 @@ import type { CallContext } from '../../calls/call-record.ts'
 import { GazewayError } from '../../errors.ts'
 import { isDeeper, parseJson } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
+import { gatherBytes } from '../../wire/gathered-bytes.ts'
 import { ReportedError } from '../api/reported-error.ts'
 import { asksModel, type Cost, VERBATIM_PATHS } from '../api/verbatim-paths.ts'
 import { type SignalClient, signalClient } from '../client/signal-client.ts'
@@ -131,7 +132,7 @@ interface CollectedReply {
 /** Collects a reply in memory. The beginning of a stream suffices that `cutAtBytes` lets pass. */
 function collecting(client: SignalClient): { reply: CollectedReply; receiver: Receiver } {
   const replies: Array<WholeReply | StreamReply> = []
-  const chunks: Uint8Array[] = []
+  const received = gatherBytes()
   const receiver: Receiver = {
     beat() {},
     isGone: client.isGone,
@@ -140,7 +141,7 @@ function collecting(client: SignalClient): { reply: CollectedReply; receiver: Re
     whole() {},
     head() {},
     write(bytes) {
-      chunks.push(Buffer.from(bytes as Buffer))
+      received.push(Buffer.from(bytes as Buffer))
       return true
     },
     onDrain() {},
@@ -156,7 +157,7 @@ function collecting(client: SignalClient): { reply: CollectedReply; receiver: Re
     whole(failure) {
       const [last] = failure ? replies : replies.slice(-1)
       if (last?.kind === 'whole') return last
-      return { ...(last as StreamReply), kind: 'whole', body: Buffer.concat(chunks) }
+      return { ...(last as StreamReply), kind: 'whole', body: Buffer.concat(received.take()) }
     },
   }
   return { reply, receiver }
