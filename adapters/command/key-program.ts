@@ -121,6 +121,12 @@ export function addKeyCommands(program: Command, start: Start): void {
       const { loaded, log } = await start()
       await (await import('./key-command.ts')).rotateKey(loaded, log, idOrName, flags)
     })
+  addKeyEndings(key, start)
+  addGroupCommands(program, start)
+}
+
+/** Adds the commands that end a key, and what it owes or holds. */
+function addKeyEndings(key: Command, start: Start): void {
   key
     .command('forgive')
     .description('forgive the debts of the budgets of a key, from usage beyond reservations')
@@ -145,7 +151,6 @@ export function addKeyCommands(program: Command, start: Start): void {
       const { loaded, log } = await start()
       await (await import('./key-command.ts')).releaseKey(loaded, log, idOrName)
     })
-  addGroupCommands(program, start)
 }
 
 function addGroupCommands(program: Command, start: Start): void {

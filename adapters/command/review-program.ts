@@ -87,6 +87,11 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
       const flags = command.optsWithGlobals<ChangeFlags>()
       await (await import('./review-asked-change.ts')).printChange(range, flags)
     })
+  addSigning(review, start)
+}
+
+/** Adds the commands of signatures, passkeys and hooks. */
+function addSigning(review: Command, start: () => Promise<{ loaded: LoadedConfig; log: Log }>): void {
   review
     .command('sign')
     .description('sign a receipt as its reviewer, with an SSH key')

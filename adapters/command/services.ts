@@ -55,13 +55,10 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
   let taking: { stop(): Promise<void> } | null = null
   const stopRequest = untilStopRequest()
   try {
-    const { config } = gateway
     for (const missing of missingKeys(gateway.loaded.config)) say(missing)
     // The admin key is shown only once, so first make sure that the services can listen.
     await requireFree(addressesOf(services, gateway.loaded.config.http))
-    const firstKey = await gateway.keys.ensureFirstKey({ dataDir: loaded.dataDir })
-    if (firstKey) say(`Your admin key, shown only once and stored in ${loaded.dataDir}/admin.key:\n\n  ${firstKey}\n`)
-    else if (gateway.loaded.config.identity.api_key === null && !(await gateway.keys.hasAdmin())) say(NO_ADMIN)
+    const firstKey = await sayFirstKey(gateway)
     await gateway.journal.start()
     tracing = await startTracing(gateway, process.env, metrics)
     // The bundle has the tool server's setting in a chunk that services load, too.
@@ -82,10 +79,7 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
       if (offer !== null) say(offer)
     }
     if (platform) {
-      const agentGateway = config.hotReload(
-        ({ agent_gateway, http }) => ({ agent_gateway, http: { host: http.host, port: http.port } }),
-        (settings) => agentGatewayTarget(settings, own),
-      ).always
+      const agentGateway = liveAgentGateway(gateway, own)
       settling = gateway.chain.startSettling(gateway.settled)
       for (const signed of await gateway.chain.unkeyed()) log.warn(keyNeeded(signed))
       const served = await platform.servePlatform(gateway, {
@@ -114,6 +108,21 @@ export async function runServices(services: Services, loaded: LoadedConfig, log:
     await gateway.close()
   }
 }
+
+/** Creates and prints the first admin key, once. Says so where there is no key for admins. */
+async function sayFirstKey({ keys, loaded: { dataDir, config } }: Gateway): Promise<string | null> {
+  const firstKey = await keys.ensureFirstKey({ dataDir })
+  if (firstKey) say(`Your admin key, shown only once and stored in ${dataDir}/admin.key:\n\n  ${firstKey}\n`)
+  else if (config.identity.api_key === null && !(await keys.hasAdmin())) say(NO_ADMIN)
+  return firstKey
+}
+
+/** The agent gateway of the settings in force: by default the gateway of this process. */
+const liveAgentGateway = ({ config }: Gateway, own: (Listening & { passes: Passes }) | null) =>
+  config.hotReload(
+    ({ agent_gateway, http }) => ({ agent_gateway, http: { host: http.host, port: http.port } }),
+    (settings) => agentGatewayTarget(settings, own),
+  ).always
 
 function addressesOf(
   { http, platform }: Services,

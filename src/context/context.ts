@@ -218,12 +218,15 @@ export function createContext(deps: ContextDeps): Context {
 
     async toSend(input, declared, caller = {}) {
       const context = await read(input, declared, { form: textForm, onlyRelated: true }, caller)
-      const used = await usedIn(context, deps.countTokens)
-      return used.length === 0
-        ? { text: '', tokens: 0, used }
-        : { text: renderContext(context), tokens: context.tokens, used }
+      return sent(context, await usedIn(context, deps.countTokens))
     },
   }
+}
+
+/** A context as it is sent; no text where nothing in it is used. */
+function sent(context: WorkContext, used: SentContext['used']): SentContext {
+  if (used.length === 0) return { text: '', tokens: 0, used }
+  return { text: renderContext(context), tokens: context.tokens, used }
 }
 
 async function readDwell(dwell: ContextDeps['dwell'], roots: readonly string[], since: string): Promise<PlaceDwell[]> {

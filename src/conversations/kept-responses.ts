@@ -64,16 +64,7 @@ export function liveKeptResponses(base: Base, most = MOST_OF_OWNER): KeptRespons
     const bytes = Buffer.byteLength(items) + Buffer.byteLength(response)
     if (bytes > LARGEST_BYTES) return
     const expires_at = new Date(now().getTime() + keepDays() * DAY_MS).toISOString()
-    await store.write(async (trx) => {
-      if (await isForgotten(trx, owner)) return
-      await trx.insertInto('conversations').values({ id, owner, turns: 2, bytes, expires_at }).execute()
-      const turns = [
-        { conversation_id: id, turn: ITEMS, messages: items },
-        { conversation_id: id, turn: RESPONSE, messages: response },
-      ]
-      await trx.insertInto('conversation_turns').values(turns).execute()
-      await remove(trx, await beyondLimits(trx, owner, most))
-    })
+    await store.write((trx) => insertKept(trx, { id, owner, bytes, expires_at }, { items, response }, most))
   }
 
   async function turn(id: string, number: number): Promise<string | null> {
@@ -128,6 +119,27 @@ export function liveKeptResponses(base: Base, most = MOST_OF_OWNER): KeptRespons
       })
     },
   }
+}
+
+/** Writes a conversation and its last Response, and deletes the oldest of its owner beyond the limits. */
+async function insertKept(
+  trx: Transaction<Schema>,
+  row: { id: string; owner: string; bytes: number; expires_at: string },
+  { items, response }: KeptResponse,
+  most: typeof MOST_OF_OWNER,
+): Promise<void> {
+  const { id, owner } = row
+  if (await isForgotten(trx, owner)) return
+  await trx
+    .insertInto('conversations')
+    .values({ ...row, turns: 2 })
+    .execute()
+  const turns = [
+    { conversation_id: id, turn: ITEMS, messages: items },
+    { conversation_id: id, turn: RESPONSE, messages: response },
+  ]
+  await trx.insertInto('conversation_turns').values(turns).execute()
+  await remove(trx, await beyondLimits(trx, owner, most))
 }
 
 /** Owner in the table: conversations through the tools are apart. */

@@ -153,12 +153,7 @@ export function createIdempotency({
 
   return {
     async run({ scope, key, route, body, requestId, whereLost }, work) {
-      if (!KEY.test(key))
-        throw new GazewayError(
-          'validation_failed',
-          'idempotency-key: invalid format; must be 1 to 255 visible ASCII characters.',
-          { param: 'idempotency-key' },
-        )
+      requireKey(key)
       const fingerprint = createHash('sha256').update(route).update('\n').update(body).digest('hex')
       const attempt = { scope, key, fingerprint, id: randomUUID() }
       const earlier = await claims.claim(attempt, whereLost)
@@ -176,6 +171,12 @@ export function createIdempotency({
     sweep: claims.sweep,
     sweeps: [{ name: 'idempotency.expired', everyMs: SWEEP_MS, batch: claims.sweep }],
   }
+}
+
+function requireKey(key: string): void {
+  if (KEY.test(key)) return
+  const message = 'idempotency-key: invalid format; must be 1 to 255 visible ASCII characters.'
+  throw new GazewayError('validation_failed', message, { param: 'idempotency-key' })
 }
 
 /** Part of a reply to store: its whole body or none. */

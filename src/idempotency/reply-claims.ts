@@ -76,35 +76,7 @@ export function createClaims({
   const { db } = store
   const time = () => now().toISOString()
   const after = (ms: number) => new Date(now().getTime() + ms).toISOString()
-
-  /** Claims in one statement, so that one of several concurrent attempts wins. */
-  async function take(trx: Transaction<Schema>, { scope, key, fingerprint, id }: Attempt): Promise<boolean> {
-    const at = time()
-    const fresh = {
-      fingerprint,
-      attempt: id,
-      in_flight_until: after(deadlineMs),
-      status: null,
-      headers: null,
-      body: null,
-      expires_at: after(KEPT_FOR_MS),
-    }
-    const taken = await trx
-      .insertInto('idempotency_keys')
-      .values({ scope, key, ...fresh })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['scope', 'key'])
-          .doUpdateSet(fresh)
-          .where(
-            sql<boolean>`idempotency_keys.expires_at <= ${at} or
-              (idempotency_keys.in_flight_until <= ${at} and idempotency_keys.fingerprint = ${fingerprint})`,
-          ),
-      )
-      .returning('attempt')
-      .execute()
-    return taken.length === 1
-  }
+  const lease = () => ({ at: time(), inFlightUntil: after(deadlineMs), expiresAt: after(KEPT_FOR_MS) })
 
   function find({ scope, key }: Attempt) {
     return db
@@ -120,7 +92,7 @@ export function createClaims({
       for (;;) {
         // In a transaction, so that its outcome is known when the connection is lost. Otherwise a key without an
         // attempt could be in flight for a minute.
-        if (await store.write((trx) => take(trx, attempt))) return null
+        if (await store.write((trx) => take(trx, attempt, lease()))) return null
         const earlier = await find(attempt)
         // Released between the two statements, so the key is free again.
         if (earlier) return replyOf(earlier, attempt, whereLost)
@@ -155,6 +127,38 @@ export function createClaims({
 
     sweep: (limit) => sweepExpired(db, time(), limit),
   }
+}
+
+/** Claims in one statement, so that one of several concurrent attempts wins. */
+async function take(
+  trx: Transaction<Schema>,
+  { scope, key, fingerprint, id }: Attempt,
+  { at, inFlightUntil, expiresAt }: { at: string; inFlightUntil: string; expiresAt: string },
+): Promise<boolean> {
+  const fresh = {
+    fingerprint,
+    attempt: id,
+    in_flight_until: inFlightUntil,
+    status: null,
+    headers: null,
+    body: null,
+    expires_at: expiresAt,
+  }
+  const taken = await trx
+    .insertInto('idempotency_keys')
+    .values({ scope, key, ...fresh })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['scope', 'key'])
+        .doUpdateSet(fresh)
+        .where(
+          sql<boolean>`idempotency_keys.expires_at <= ${at} or
+            (idempotency_keys.in_flight_until <= ${at} and idempotency_keys.fingerprint = ${fingerprint})`,
+        ),
+    )
+    .returning('attempt')
+    .execute()
+  return taken.length === 1
 }
 
 /** Selects the row of an attempt that still holds its key. */

@@ -78,31 +78,7 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
     async create(input, keep) {
       const { name, budgets, limits, alerts } = parseInput(NewGroup, input)
       const group = { id: newId('grp'), name, created_at: now().toISOString() }
-      const record = {
-        ...group,
-        budgets: [],
-        alerts: [],
-        keys: 0,
-        spend: toSpend(undefined),
-        debt_usd: 0,
-        presumed_usd: 0,
-      }
-      const rows = toBudgetRows(group.id, budgets)
-      const alertRows = toAlertRows(group.id, alerts)
-      const made = {
-        ...record,
-        budgets: toBudgetRecords(rows),
-        limits: toSessionLimits(toSessionRow(group.id, limits)),
-        alerts: toAlertRecords(alertRows),
-      }
-      await store.write(async (trx) => {
-        if (!(await isInserted(trx, group))) return
-        await replaceBudgets(trx, group.id, rows)
-        await changeSessionLimits(trx, group.id, limits)
-        await replaceAlerts(trx, group.id, alertRows)
-        await keep?.(trx, made)
-      })
-      return made
+      return insertGroup(store, group, { budgets, limits, alerts }, keep)
     },
 
     async list(page) {
@@ -140,6 +116,40 @@ export function createGroups({ store, now, spendOf = nothingSpent, onChanged }: 
 
     remove: (id) => store.write((trx) => removeGroup(trx, id)),
   }
+}
+
+/** Inserts a group with its terms. @throws GazewayError `conflict` when another group has the name */
+async function insertGroup(
+  store: Store,
+  group: KeyGroupRow,
+  { budgets, limits, alerts }: Omit<z.output<typeof NewGroup>, 'name'>,
+  keep: Keep<GroupRecord> | undefined,
+): Promise<GroupRecord> {
+  const record = {
+    ...group,
+    budgets: [],
+    alerts: [],
+    keys: 0,
+    spend: toSpend(undefined),
+    debt_usd: 0,
+    presumed_usd: 0,
+  }
+  const rows = toBudgetRows(group.id, budgets)
+  const alertRows = toAlertRows(group.id, alerts)
+  const made = {
+    ...record,
+    budgets: toBudgetRecords(rows),
+    limits: toSessionLimits(toSessionRow(group.id, limits)),
+    alerts: toAlertRecords(alertRows),
+  }
+  await store.write(async (trx) => {
+    if (!(await isInserted(trx, group))) return
+    await replaceBudgets(trx, group.id, rows)
+    await changeSessionLimits(trx, group.id, limits)
+    await replaceAlerts(trx, group.id, alertRows)
+    await keep?.(trx, made)
+  })
+  return made
 }
 
 async function recordsOf(

@@ -17,7 +17,7 @@ import { KeyChange, type KeyRecord, KeyRotation, NewKey, Scope } from './key.ts'
 import { KEY_COLUMNS, type ShownRow, toRecord } from './key-record.ts'
 import { tokenFor } from './key-token.ts'
 import { type BillingDefaults, insertKey, makeKey, type NewlyMade, withEnd } from './new-key.ts'
-import { nothingSpent, type SpendOf } from './spend.ts'
+import { nothingSpent, type SpendOf, type Spent } from './spend.ts'
 
 export { unknownKey } from './change-key.ts'
 export { KeyList, namesOfKeys } from './find-keys.ts'
@@ -187,15 +187,8 @@ export function createKeys(deps: KeysDeps): Keys {
       const { grace_seconds } = parseInput(KeyRotation, input)
       const key = tokenFor(id)
       const at = now()
-      const previousExpiresAt = grace_seconds === 0 ? null : new Date(at.getTime() + grace_seconds * 1000).toISOString()
-      const secret = { token: key, at: at.toISOString(), previousUntil: previousExpiresAt }
       const spent = (await spendOf([id], at)).get(id)
-      const newlyRotated = await store.write(async (trx) => {
-        const { row, isNew } = await replaceSecret(trx, id, secret)
-        const made = { key, record: toRecord(row, (await readTerms(trx, [id]))(id), spent), previousExpiresAt }
-        if (isNew) await keep?.(trx, made)
-        return made
-      })
+      const newlyRotated = await rotated(store, { id, key, at, graceSeconds: grace_seconds, spent }, keep)
       authentication.forget((identity) => identity.id === id)
       // The key is rotated by then, so a failure must not keep its new secret from the caller.
       const keyFile = dataDir === null ? null : await renewKeyFile(dataDir, id, key).catch(reported(onError))
@@ -221,6 +214,23 @@ export function createKeys(deps: KeysDeps): Keys {
     hasAdmin: () => hasAdmin(db, now()),
     close: authentication.close,
   }
+}
+
+/** Replaces the secret of a key; the old one works for some seconds more. */
+function rotated(
+  store: Store,
+  of: { id: string; key: string; at: Date; graceSeconds: number; spent: Spent | undefined },
+  keep: Parameters<Keys['rotate']>[2],
+) {
+  const { id, key, at, graceSeconds, spent } = of
+  const previousExpiresAt = graceSeconds === 0 ? null : new Date(at.getTime() + graceSeconds * 1000).toISOString()
+  const secret = { token: key, at: at.toISOString(), previousUntil: previousExpiresAt }
+  return store.write(async (trx) => {
+    const { row, isNew } = await replaceSecret(trx, id, secret)
+    const made = { key, record: toRecord(row, (await readTerms(trx, [id]))(id), spent), previousExpiresAt }
+    if (isNew) await keep?.(trx, made)
+    return made
+  })
 }
 
 const reported = (onError: (error: unknown) => void) => (error: unknown) => {

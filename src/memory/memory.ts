@@ -150,6 +150,19 @@ async function openFinders(store: Store): Promise<Finders> {
   return { index, search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
 
+/** The best hits, and at most `weak` weak ones where there are fewer. */
+function withWeak<Hit extends { seq: number }>(
+  hits: readonly Hit[],
+  others: readonly Hit[],
+  { limit, weak }: { limit: number; weak: number },
+): Array<Hit & { isWeak: boolean }> {
+  const strong = hits.slice(0, limit).map((hit) => ({ ...hit, isWeak: false }))
+  const known = new Set(hits.map(({ seq }) => seq))
+  const free = Math.max(0, Math.min(weak, limit) - strong.length)
+  const shown = others.filter(({ seq }) => !known.has(seq)).slice(0, free)
+  return [...strong, ...shown.map((hit) => ({ ...hit, isWeak: true }))]
+}
+
 function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, secrets }: Shared): MemoryService {
   const { db } = store
 
@@ -169,10 +182,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
       vectors()?.find(query, scope, context) ?? null,
     ])
     const hits = near === null ? found.hits : fuse(found.hits, near)
-    const strong = hits.slice(0, limit).map((hit) => ({ ...hit, isWeak: false }))
-    const known = new Set(hits.map(({ seq }) => seq))
-    const others = found.weak.filter(({ seq }) => !known.has(seq)).map((hit) => ({ ...hit, isWeak: true }))
-    const shown = [...strong, ...others.slice(0, Math.max(0, Math.min(weak, limit) - strong.length))]
+    const shown = withWeak(hits, found.weak, { limit, weak })
     const results = await readResults(store, space, { hits: shown, spellings: found.spellings, excerptLength })
     const total = near === null ? found.total : Math.max(found.total, hits.length)
     return { results, total, mode: near === null ? 'lexical' : 'hybrid' }

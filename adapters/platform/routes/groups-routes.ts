@@ -38,6 +38,38 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
       throw new GazewayError('not_found', `The group ${id} does not exist.`, { param: 'id' })
     },
   }),
+  ...writingRoutes({ groups, log, config }),
+  defineRoute('DELETE /api/groups/{id}', {
+    operation: 'deleteGroup',
+    summary: 'Delete a group without keys',
+    description: 'A group with active keys is refused with 409 `conflict`.',
+    access: 'admin',
+    params,
+    reply: z.void(),
+    status: 204,
+    async run({ params: { id }, c }) {
+      await groups.remove(id)
+      log.info('Group deleted.', { by: callerOf(c).id, group_id: id })
+    },
+  }),
+  defineRoute('POST /api/groups/{id}/release', {
+    operation: 'releaseGroupSpending',
+    summary: 'Release what is presumed spent of the keys of a group',
+    description: 'The budgets of the group and of its keys have the amount again. See POST /api/keys/{id}/release.',
+    access: 'admin',
+    params,
+    reply: Released,
+    async run({ params: { id }, c }) {
+      if ((await groups.find(id)) === null) throw new GazewayError('not_found', 'The group does not exist.')
+      const released_usd = toUsd(await wallet.releasePresumed(id))
+      log.info('Presumed spending released.', { by: callerOf(c).id, group_id: id, released_usd })
+      return { released_usd }
+    },
+  }),
+]
+
+/** Routes that create and change a group. */
+const writingRoutes = ({ groups, log, config }: Pick<Gateway, 'groups' | 'log' | 'config'>): Route[] => [
   defineRoute('POST /api/groups', {
     operation: 'createGroup',
     summary: 'Create a group of keys',
@@ -69,33 +101,6 @@ export const groupRoutes = ({ groups, wallet, log, config }: Gateway): Route[] =
       const record = await groups.change(id, body)
       log.info('Group changed.', { by: callerOf(c).id, group_id: id, changed: Object.keys(body) })
       return { ...record, warnings: alertWarnings(record, config.current().config.alerts) }
-    },
-  }),
-  defineRoute('DELETE /api/groups/{id}', {
-    operation: 'deleteGroup',
-    summary: 'Delete a group without keys',
-    description: 'A group with active keys is refused with 409 `conflict`.',
-    access: 'admin',
-    params,
-    reply: z.void(),
-    status: 204,
-    async run({ params: { id }, c }) {
-      await groups.remove(id)
-      log.info('Group deleted.', { by: callerOf(c).id, group_id: id })
-    },
-  }),
-  defineRoute('POST /api/groups/{id}/release', {
-    operation: 'releaseGroupSpending',
-    summary: 'Release what is presumed spent of the keys of a group',
-    description: 'The budgets of the group and of its keys have the amount again. See POST /api/keys/{id}/release.',
-    access: 'admin',
-    params,
-    reply: Released,
-    async run({ params: { id }, c }) {
-      if ((await groups.find(id)) === null) throw new GazewayError('not_found', 'The group does not exist.')
-      const released_usd = toUsd(await wallet.releasePresumed(id))
-      log.info('Presumed spending released.', { by: callerOf(c).id, group_id: id, released_usd })
-      return { released_usd }
     },
   }),
 ]

@@ -99,6 +99,11 @@ export const reviewRoutes = (gateway: Gateway): Route[] => [
     idempotent: true,
     run: ({ params, body, c }) => gateway.reviews.decide(params.id, body, callerOf(c).id),
   }),
+  ...verificationRoutes(gateway),
+]
+
+/** Routes that judge receipts, and give the keys to check them with. */
+const verificationRoutes = (gateway: Gateway): Route[] => [
   defineRoute('POST /api/reviews/verify', {
     operation: 'verifyReviewReceipt',
     summary: 'Judge a change by receipts and a policy',

@@ -53,6 +53,31 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
       return { ...page, tasks: boardOf(page.items, ['true', '1'].includes(include_done)) }
     },
   }),
+  ...summaryRoutes(tasks),
+  defineRoute('GET /api/tasks/{id}', {
+    operation: 'getTask',
+    summary: 'Retrieve a task',
+    description: 'An open one, one that the caller created or claimed, or one that a task of its claim depends on.',
+    access: 'platform',
+    params: OneTask,
+    reply: Task,
+    run: ({ params, c }) => tasks.get(params.id, viewerOf(c)),
+  }),
+  ...claimRoutes(tasks),
+  defineRoute('DELETE /api/tasks/{id}', {
+    operation: 'cancelTask',
+    summary: 'Cancel an unfinished task and refund its reward',
+    description: 'For its creator and admins. Dependent tasks are also cancelled and refunded.',
+    access: 'platform',
+    params: OneTask,
+    reply: Task,
+    idempotent: true,
+    run: ({ params, c, keep }) => tasks.cancel(params.id, callerOf(c), keep),
+  }),
+]
+
+/** Routes that sum up the tasks of the caller. */
+const summaryRoutes = (tasks: Gateway['tasks']): Route[] => [
   defineRoute('GET /api/tasks/assignees', {
     operation: 'listAssignees',
     summary: 'List the agents of the newest tasks, as Hermes Workspace asks for them',
@@ -74,26 +99,6 @@ export const taskRoutes = ({ tasks }: Gateway): Route[] => [
     access: 'platform',
     reply: TaskStats,
     run: ({ c }) => tasks.stats(viewerOf(c)),
-  }),
-  defineRoute('GET /api/tasks/{id}', {
-    operation: 'getTask',
-    summary: 'Retrieve a task',
-    description: 'An open one, one that the caller created or claimed, or one that a task of its claim depends on.',
-    access: 'platform',
-    params: OneTask,
-    reply: Task,
-    run: ({ params, c }) => tasks.get(params.id, viewerOf(c)),
-  }),
-  ...claimRoutes(tasks),
-  defineRoute('DELETE /api/tasks/{id}', {
-    operation: 'cancelTask',
-    summary: 'Cancel an unfinished task and refund its reward',
-    description: 'For its creator and admins. Dependent tasks are also cancelled and refunded.',
-    access: 'platform',
-    params: OneTask,
-    reply: Task,
-    idempotent: true,
-    run: ({ params, c, keep }) => tasks.cancel(params.id, callerOf(c), keep),
   }),
 ]
 

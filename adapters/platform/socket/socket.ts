@@ -106,8 +106,7 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
         })
       })
     } catch (error) {
-      const known = error instanceof GazewayError ? error : new GazewayError('internal_error', 'Internal error.')
-      refuseConnection(known, incoming.headers, raw)
+      refuseConnection(asKnown(error), incoming.headers, raw)
     }
   }
 
@@ -125,6 +124,9 @@ export function createAgentSocket(gateway: Gateway, options: AgentSocketOptions)
     },
   }
 }
+
+const asKnown = (error: unknown): GazewayError =>
+  error instanceof GazewayError ? error : new GazewayError('internal_error', 'Internal error.')
 
 function socketServer(): WebSocketServer {
   const server = new WebSocketServer({

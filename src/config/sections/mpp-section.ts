@@ -7,6 +7,69 @@ const PaymentMethodName = z.enum(['evm', 'tempo'])
 export type PaymentMethodName = z.infer<typeof PaymentMethodName>
 export const PAYMENT_METHODS = PaymentMethodName.options
 
+/** A token with EIP-3009 on a chain, and what its transfers may cost. */
+const evmToken = () =>
+  z
+    .strictObject({
+      chain_id: z
+        .int()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe('The chain, such as 84532 (Base Sepolia, a test network).'),
+      rpc_url: rpcUrl.nullable().default(null).meta({
+        description: 'A node of that chain, such as https://sepolia.base.org.',
+        accepted: 'an http or https URL, or null',
+        secret: 'value',
+      }),
+      token: evmAddress
+        .nullable()
+        .default(null)
+        .describe('The token, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC on Base Sepolia).'),
+      token_name: tokenText
+        .nullable()
+        .default(null)
+        .describe("The name in the token's EIP-712 domain, such as USDC."),
+      token_version: tokenText
+        .nullable()
+        .default(null)
+        .describe("The version in the token's EIP-712 domain, such as 2."),
+      decimals: z.int().min(6).max(36).default(6).describe('Decimal places of the token.'),
+      confirmations: z
+        .int()
+        .min(1)
+        .max(1000)
+        .default(1)
+        .describe('Confirmations of a payment, its own block included; the payer waits for them.'),
+      coin_usd: usd.nullable().default(null).meta({
+        description:
+          "Price of the chain's native coin in USD. If set, prices below the gas of a transfer are rejected at startup.",
+      }),
+      max_gas_per_hour: z
+        .number()
+        .min(0.000000001)
+        .max(1_000_000)
+        .default(0.02)
+        .describe("Maximum gas cost of payments per hour, in the chain's native coin."),
+    })
+    .prefault({})
+
+/** A token of the Tempo network. */
+const tempoToken = () =>
+  z
+    .strictObject({
+      chain_id: z.int().min(1).default(42_431).describe('The chain; 42431 is the test network.'),
+      rpc_url: rpcUrl.nullable().default(null).meta({
+        description: "A node of that chain. Unset: the test network's own, https://rpc.moderato.tempo.xyz.",
+        accepted: 'an http or https URL, or null',
+        secret: 'value',
+      }),
+      token: evmAddress
+        .default('0x20c0000000000000000000000000000000000000')
+        .describe('The token; pathUSD unless set.'),
+    })
+    .prefault({})
+
 /** Payment per request, over HTTP 402. */
 export const mppSection = section(
   () => ({
@@ -46,63 +109,8 @@ export const mppSection = section(
       restart: false,
     }),
     recipient: evmAddress.nullable().default(null).describe('Recipient address of payments.'),
-    evm: z
-      .strictObject({
-        chain_id: z
-          .int()
-          .min(1)
-          .nullable()
-          .default(null)
-          .describe('The chain, such as 84532 (Base Sepolia, a test network).'),
-        rpc_url: rpcUrl.nullable().default(null).meta({
-          description: 'A node of that chain, such as https://sepolia.base.org.',
-          accepted: 'an http or https URL, or null',
-          secret: 'value',
-        }),
-        token: evmAddress
-          .nullable()
-          .default(null)
-          .describe('The token, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC on Base Sepolia).'),
-        token_name: tokenText
-          .nullable()
-          .default(null)
-          .describe("The name in the token's EIP-712 domain, such as USDC."),
-        token_version: tokenText
-          .nullable()
-          .default(null)
-          .describe("The version in the token's EIP-712 domain, such as 2."),
-        decimals: z.int().min(6).max(36).default(6).describe('Decimal places of the token.'),
-        confirmations: z
-          .int()
-          .min(1)
-          .max(1000)
-          .default(1)
-          .describe('Confirmations of a payment, its own block included; the payer waits for them.'),
-        coin_usd: usd.nullable().default(null).meta({
-          description:
-            "Price of the chain's native coin in USD. If set, prices below the gas of a transfer are rejected at startup.",
-        }),
-        max_gas_per_hour: z
-          .number()
-          .min(0.000000001)
-          .max(1_000_000)
-          .default(0.02)
-          .describe("Maximum gas cost of payments per hour, in the chain's native coin."),
-      })
-      .prefault({}),
-    tempo: z
-      .strictObject({
-        chain_id: z.int().min(1).default(42_431).describe('The chain; 42431 is the test network.'),
-        rpc_url: rpcUrl.nullable().default(null).meta({
-          description: "A node of that chain. Unset: the test network's own, https://rpc.moderato.tempo.xyz.",
-          accepted: 'an http or https URL, or null',
-          secret: 'value',
-        }),
-        token: evmAddress
-          .default('0x20c0000000000000000000000000000000000000')
-          .describe('The token; pathUSD unless set.'),
-      })
-      .prefault({}),
+    evm: evmToken(),
+    tempo: tempoToken(),
   }),
   { restart: true },
 )

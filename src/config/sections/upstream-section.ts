@@ -15,6 +15,60 @@ import {
   unknownPrice,
 } from './setting-values.ts'
 
+/** Prices and keys under which the upstream is asked. */
+const terms = () => ({
+  unknown_price: unknownPrice.describe(
+    'Calls to models without a price here: refuse, dearest or flat as pricing.unknown, or free. null: free for the sandbox and known local servers, else pricing.unknown.',
+  ),
+  own_keys: ownKeys.describe(
+    "Calls with a client's own key for the provider, sent as x-provider-key: allow, or refuse. null: allow at a known provider's own address that asks for a key, refuse elsewhere.",
+  ),
+  passthrough_credentials: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Pass a person's own Authorization, sent beside x-gazeway-key, to the provider unchanged, for its native API alone (anthropic, openai). Read the provider's terms first.",
+    ),
+  project_tier: projectDefault.meta({
+    description:
+      "Service tier of the provider's project, which answers where a request names none, such as priority or flex; null: the standard tier. Budgets reserve its price, and the tier that the reply names is charged.",
+    accepted: 'a service tier such as priority, or null',
+  }),
+  project_region: projectDefault.meta({
+    description:
+      "Region of the provider's project where it has a price of its own, such as us for an Anthropic workspace with that default_inference_geo; null: no such region.",
+    accepted: 'a region such as us, or null',
+  }),
+})
+
+/** Paths that the tool may ask. */
+const allowedPaths = () =>
+  z
+    .array(
+      z
+        .string()
+        .max(200)
+        .refine(isPlainPath, 'not a plain path')
+        .meta({ accepted: 'a path such as /models: starts with "/", no "..", "%" or query' }),
+    )
+    .max(200)
+    .default([
+      '/models',
+      '/language-models',
+      '/embedding-models',
+      '/image-generation-models',
+      '/chat/completions',
+      '/chat/deferred-completion',
+      '/responses',
+      '/messages',
+      '/completions',
+      '/embeddings',
+      '/moderations',
+      '/tokenize-text',
+      '/api-key',
+    ])
+    .describe('Allowed paths of the gateway_gateway tool: these paths of the base URL, and those below them.')
+
 /**
  * The upstream `default`, for model calls that no route and no other upstream takes, and the paths that may be called
  * there.
@@ -59,28 +113,7 @@ export const upstreamSection = section(() => ({
   max_retries: z.int().min(0).max(10).default(2).describe('Maximum retries of a call after transient errors.'),
   headers: headers.default({}).meta({ description: 'Headers added to all upstream calls.', secret: 'value' }),
   proxy,
-  unknown_price: unknownPrice.describe(
-    'Calls to models without a price here: refuse, dearest or flat as pricing.unknown, or free. null: free for the sandbox and known local servers, else pricing.unknown.',
-  ),
-  own_keys: ownKeys.describe(
-    "Calls with a client's own key for the provider, sent as x-provider-key: allow, or refuse. null: allow at a known provider's own address that asks for a key, refuse elsewhere.",
-  ),
-  passthrough_credentials: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Pass a person's own Authorization, sent beside x-gazeway-key, to the provider unchanged, for its native API alone (anthropic, openai). Read the provider's terms first.",
-    ),
-  project_tier: projectDefault.meta({
-    description:
-      "Service tier of the provider's project, which answers where a request names none, such as priority or flex; null: the standard tier. Budgets reserve its price, and the tier that the reply names is charged.",
-    accepted: 'a service tier such as priority, or null',
-  }),
-  project_region: projectDefault.meta({
-    description:
-      "Region of the provider's project where it has a price of its own, such as us for an Anthropic workspace with that default_inference_geo; null: no such region.",
-    accepted: 'a region such as us, or null',
-  }),
+  ...terms(),
   models: z
     .strictObject({
       primary: modelId
@@ -97,29 +130,5 @@ export const upstreamSection = section(() => ({
     .default({})
     .describe("Model id → the provider's id for it; added to the provider's own aliases."),
   cloud: cloud(),
-  allowed_paths: z
-    .array(
-      z
-        .string()
-        .max(200)
-        .refine(isPlainPath, 'not a plain path')
-        .meta({ accepted: 'a path such as /models: starts with "/", no "..", "%" or query' }),
-    )
-    .max(200)
-    .default([
-      '/models',
-      '/language-models',
-      '/embedding-models',
-      '/image-generation-models',
-      '/chat/completions',
-      '/chat/deferred-completion',
-      '/responses',
-      '/messages',
-      '/completions',
-      '/embeddings',
-      '/moderations',
-      '/tokenize-text',
-      '/api-key',
-    ])
-    .describe('Allowed paths of the gateway_gateway tool: these paths of the base URL, and those below them.'),
+  allowed_paths: allowedPaths(),
 }))

@@ -203,6 +203,18 @@ function draftOf(
   }
 }
 
+/** A written request, as it is sent with mends. */
+function sendingOf(
+  { method, body, headers, cutAtBytes }: Written,
+  applied: readonly Mend[],
+  { context, draft, isStreamed }: { context: Admission['context']; draft: Draft; isStreamed: boolean },
+) {
+  const { via, traceparent, callerId } = context
+  const stream = applied.findLast((mend) => mend.stream !== undefined)?.stream ?? isStreamed
+  const all = { ...mendedHeaders(headers, applied), ...draft.headers }
+  return { method, body, stream, cutAtBytes, via, traceparent, callerId, headers: all }
+}
+
 /** @param limit limit of the answer that Gazeway has added. Null for none */
 function prepare(
   input: BoundInput,
@@ -250,24 +262,11 @@ function prepare(
     let applied = mends
     const met: Mend[] = []
     for (;;) {
-      const { method, target, body, headers, cutAtBytes } = written
-      const { via, traceparent, callerId } = context
-      const stream = applied.findLast((mend) => mend.stream !== undefined)?.stream ?? isStreamed
-      const sending = {
-        method,
-        body,
-        stream,
-        cutAtBytes,
-        via,
-        traceparent,
-        callerId,
-        headers: { ...mendedHeaders(headers, applied), ...draft.headers },
-        circuit,
-        isLastResort,
-      }
-      const reply = await withRetries(retries, client, () => relay.open(target ?? path, sending, client), discard)
+      const sending = { ...sendingOf(written, applied, { context, draft, isStreamed }), circuit, isLastResort }
+      const to = written.target ?? path
+      const reply = await withRetries(retries, client, () => relay.open(to, sending, client), discard)
       const names = met.filter(({ isOfCall }) => isOfCall !== true).map(({ name }) => name)
-      if (reply.status < 400 && names.length > 0) facts.learn(upstream, model, callerId, names)
+      if (reply.status < 400 && names.length > 0) facts.learn(upstream, model, context.callerId, names)
       if (!isMended || reply.kind !== 'whole' || met.length === MOST_MENDS) return reply
       const refusal = refusalIn(reply)
       if (refusal === null) return reply

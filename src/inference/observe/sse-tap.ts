@@ -76,11 +76,7 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   let finished = false
   let plain = false
 
-  /**
-   * Reads whole events.
-   *
-   * @returns the events to pass on
-   */
+  /** Reads whole events. @returns the events to pass on */
   function read(whole: Buffer): Buffer | null {
     const text = asciiOf(whole)
     plain = !NOTABLE.test(text)

@@ -84,6 +84,18 @@ const UNCARRIED: CallReasoning = {
 /** Bond of the summaries of a caller. */
 const summaryBond = ({ callerId }: ReasoningBond): string => JSON.stringify([callerId, 'summary'])
 
+/** Seals the summaries of a caller's conversations, and opens them. */
+const summarySeals = (
+  bond: ReasoningBond,
+  keys: Pick<ReturnType<typeof createSealKeys>, 'current' | 'find'>,
+): Pick<CallReasoning, 'sealSummary' | 'openSummary'> => ({
+  sealSummary(summary) {
+    const key = keys.current()
+    return key === null ? '' : sealText(key, summary, summaryBond(bond))
+  },
+  openSummary: (one) => (isSealed(one) ? openText(one, summaryBond(bond), keys.find) : null),
+})
+
 const NONE_FOUND: ReadonlyMap<string, string> = new Map()
 
 /** Reasoning that is shown, and not carried: there is no store. */
@@ -159,11 +171,7 @@ export function createReasoning(deps: {
       mayBring,
       seal: sealed,
       open,
-      sealSummary(summary) {
-        const key = keys.current()
-        return key === null ? '' : sealText(key, summary, summaryBond(bond))
-      },
-      openSummary: (one) => (isSealed(one) ? openText(one, summaryBond(bond), keys.find) : null),
+      ...summarySeals(bond, keys),
       keep(message, state) {
         const named = reference(message, asks)
         if (named === null) return

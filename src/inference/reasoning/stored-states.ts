@@ -91,22 +91,25 @@ export function createStoredStates(deps: {
         }),
       )
     },
-    deleteOld(limit) {
-      return store.write(async (trx) => {
-        const over = await trx
-          .selectFrom('reasoning_states')
-          .select('reference')
-          .where('expires_at', '<=', now().toISOString())
-          .orderBy('expires_at')
-          .limit(limit)
-          .forUpdate()
-          .skipLocked()
-          .execute()
-        const references = over.map(({ reference }) => reference)
-        if (references.length > 0)
-          await trx.deleteFrom('reasoning_states').where('reference', 'in', references).execute()
-        return references.length
-      })
-    },
+    deleteOld: (limit) => deleteOver(store, now().toISOString(), limit),
   }
+}
+
+/** Deletes at most `limit` states that are over at a time. @returns their number */
+function deleteOver(store: Store, at: string, limit: number): Promise<number> {
+  return store.write(async (trx) => {
+    const over = await trx
+      .selectFrom('reasoning_states')
+      .select('reference')
+      .where('expires_at', '<=', at)
+      .orderBy('expires_at')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    const references = over.map(({ reference }) => reference)
+    if (references.length > 0)
+      await trx.deleteFrom('reasoning_states').where('reference', 'in', references).execute()
+    return references.length
+  })
 }

@@ -83,6 +83,14 @@ export function routeTarget(to: Route['to'][number]): RouteTarget {
   return { upstream: to.slice(0, slash), model: to.slice(slash + 1), weight: null }
 }
 
+/** A route with its targets read. */
+const routeRule = ({ model, to, strategy, hedge_after_ms = null }: Route) => ({
+  glob: model,
+  isWeighted: strategy === 'weighted',
+  hedgeAfterMs: hedge_after_ms,
+  to: to.map(routeTarget),
+})
+
 /** Targets of a model, including upstreams that lack their key, and the rule that applies. */
 interface Found extends Omit<Targets, 'all'> {
   all: Target[]
@@ -106,12 +114,7 @@ export function createRouting(
 ): Routing {
   const [first, ...named] = upstreams
   const byName = new Map(upstreams.map((upstream) => [upstream.provider.id, upstream]))
-  const rules = routes.map(({ model, to, strategy, hedge_after_ms = null }) => ({
-    glob: model,
-    isWeighted: strategy === 'weighted',
-    hedgeAfterMs: hedge_after_ms,
-    to: to.map(routeTarget),
-  }))
+  const rules = routes.map(routeRule)
 
   function found(model: string): Found {
     const to = (upstream: NamedUpstream, name = model): Target => ({ upstream, model: name, weight: upstream.weight })
@@ -132,11 +135,7 @@ export function createRouting(
     return { ...IN_ORDER, all: [to(serving ?? first)], rule: { by: serving ? 'models' : 'default' } }
   }
 
-  /**
-   * Selects the targets with a key.
-   *
-   * @returns those with their key among `all`
-   */
+  /** Selects the targets of a model. @returns `answering`: those with their key among `all` */
   function choose(asked: string | undefined, role: ModelRole) {
     const model = asked ?? first.provider.resolve(undefined, role).requested
     const { all, isWeighted, hedgeAfterMs } = found(model)

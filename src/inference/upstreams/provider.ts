@@ -183,19 +183,11 @@ export function createProvider(config: ProviderConfig): Provider {
   const catalogue = preset?.models ?? {}
   const vendor = preset?.name ?? null
   const unknownPrice = config.unknown_price ?? (preset?.isFree ? 'free' : null)
-  const project = {
-    service_tier: config.project_tier ?? null,
-    inference_geo: config.project_region ?? (cloud?.isRegional?.(cloudSettings) ? 'regional' : null),
-  }
-  const { deployments } = cloudSettings
-  // A deployment costs what its model does, whatever else has its name.
-  const deployed = new Map(Object.entries(deployments).map(([model, deployment]) => [deployment, model]))
-  for (const model of Object.keys(deployments)) deployed.delete(model)
+  const project = projectOf(config, cloud?.isRegional?.(cloudSettings) ?? false)
+  const deployed = modelsOf(cloudSettings.deployments)
   const ownModels = new Set(Object.values(OWN_MODELS))
   const isUnassigned = (model: string) => ownModels.has(model) && !aliases.has(model)
-  // Roles name models of any upstream; where one goes is for the routing to say.
-  const ofRoles = config.id === undefined ? Object.values(config.models) : []
-  const named = [...new Set([...ofRoles, ...aliases.keys()])]
+  const named = namesOf(config, aliases)
   const inProcess = config.provider === 'sandbox' && base_url === null
   const limits = createAnswerLimits(maxOutputs(catalogue))
   const listing = preset?.listsPrices ? createListedPrices(`${preset.baseUrl}/models`) : null
@@ -245,6 +237,25 @@ export function createProvider(config: ProviderConfig): Provider {
       if (missing !== null) throw new GazewayError('upstream_not_configured', missing)
     },
   }
+}
+
+/** Tier and region of the provider's project, which answer where a request names none. */
+const projectOf = ({ project_tier = null, project_region = null }: ProviderConfig, isRegional: boolean) => ({
+  service_tier: project_tier,
+  inference_geo: project_region ?? (isRegional ? 'regional' : null),
+})
+
+/** Models by their deployments. A deployment costs what its model does, whatever else has its name. */
+function modelsOf(deployments: Readonly<Record<string, string>>): Map<string, string> {
+  const deployed = new Map(Object.entries(deployments).map(([model, deployment]) => [deployment, model]))
+  for (const model of Object.keys(deployments)) deployed.delete(model)
+  return deployed
+}
+
+/** Names that clients may use. Roles name models of any upstream: where one goes is for the routing to say. */
+function namesOf({ id, models }: ProviderConfig, aliases: ReadonlyMap<string, string>): string[] {
+  const ofRoles = id === undefined ? Object.values(models) : []
+  return [...new Set([...ofRoles, ...aliases.keys()])]
 }
 
 /** Google's own API at an address of the other one. Null for an address that does not end as it does at Google. */
