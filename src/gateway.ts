@@ -27,11 +27,10 @@ import { billSweeps } from './reconcile/keep-bills.ts'
 import { openRemote, type Remote } from './remote/remote.ts'
 import { createResearch, type Research } from './research/research.ts'
 import { reviewSweeps } from './review/retention.ts'
-import { createReviewVerifier } from './review/review-verifier.ts'
+import { liveReviewVerifier } from './review/review-verifier.ts'
 import { createReviews, type Reviews } from './review/reviews.ts'
 import { chatRetention } from './sessions/chat-retention.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
-import { gatewayKeys } from './signing/gateway-keys.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
 import { spaceSweep } from './store/free-space.ts'
 import type { Sweep } from './store/sweeps.ts'
@@ -141,23 +140,15 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const memory = remote?.memory ?? local.memory
   const metering = liveMetering(base, { billing, countTokens, upstreams })
   const gaze = liveGaze(base, upstream)
-  const verifier = createReviewVerifier(gaze.verifier, {
-    maxAgeSeconds: () => config.current().config.gaze.max_age_seconds,
-    keys: () => gatewayKeys(config.current().dataDir, now()),
-  })
+  const verifier = liveReviewVerifier(base, gaze.verifier)
   const chain = liveChain(base)
   const { settlements } = chain
   const escrows = liveEscrows(base, { limitsOf: limitsToSpend, settlements, verifier })
   const withdrawals = liveWithdrawals(base, settlements)
   const tasks = createTasks({ store, now, escrows, verifier })
   const projects = namedBy(remote, createProjects(store))
-  const context = liveContext(base, {
-    gaze,
-    memory,
-    projectsAt: projects.at,
-    countTokens,
-    offlineNote: () => remote?.offlineNote() ?? null,
-  })
+  const { offlineNote } = remote ?? {}
+  const context = liveContext(base, { gaze, memory, projectsAt: projects.at, countTokens, offlineNote })
   const conversations = liveConversations(base)
   const keptResponses = liveKeptResponses(base)
   const chatModel = () => upstream.provider.resolve(undefined, 'chat').requested
@@ -210,18 +201,26 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     forget: (id) => forgetCaller(id, { store, now, revoke: keys.revoke }),
     skills: createSkills({ config: () => config.current().config.skills, dataDir: config.current().dataDir }),
     sweeps: [
-      ...connectionSweeps(store, now),
-      ...billSweeps(base),
-      ...reviewSweeps(store, now, () => config.current().config.review.retention_days),
-      chatRetention(store, now, () => config.current().config.chats.retention_days),
-      taskRetention(store, now, () => config.current().config.tasks.retention_days),
+      ...storeSweeps(base),
       ...sweeps,
       ...Object.values(rooms).flatMap((room) => room.sweeps),
-      forgetSweep(store, now),
-      spaceSweep(store),
     ],
     close: () => closeInTime(finish, calls),
   }
+}
+
+/** Sweeps of tables alone, for rooms whose services have none. */
+function storeSweeps(base: Base): Sweep[] {
+  const { store, now, config } = base
+  return [
+    ...connectionSweeps(store, now),
+    ...billSweeps(base),
+    ...reviewSweeps(store, now, () => config.current().config.review.retention_days),
+    chatRetention(store, now, () => config.current().config.chats.retention_days),
+    taskRetention(store, now, () => config.current().config.tasks.retention_days),
+    forgetSweep(store, now),
+    spaceSweep(store),
+  ]
 }
 
 /** Gives the projects of folders the names that the remote Gazeway has for them. */

@@ -127,7 +127,8 @@ export function liveContext(
     /** Returns the projects of some folders. */
     projectsAt: (folders: readonly string[]) => Promise<string[]>
     countTokens: ContextDeps['countTokens']
-    offlineNote: () => string | null
+    /** Note on memories of another Gazeway that does not answer; absent without one. */
+    offlineNote: (() => string | null) | undefined
   },
 ): Context {
   const { gaze, memory, projectsAt, countTokens, offlineNote } = rooms
@@ -146,7 +147,7 @@ export function liveContext(
       workingDirectory: () => process.cwd(),
       homeFolder,
     }),
-    offlineNote,
+    ...(offlineNote && { offlineNote }),
     countTokens,
     now,
     dataFolder: config.current().dataDir,

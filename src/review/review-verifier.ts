@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
+import type { Base } from '../base.ts'
 import { reaches } from '../gaze/evidence-level.ts'
 import type { Check, GazeVerifier } from '../gaze/verification.ts'
-import type { GatewayKey } from '../signing/gateway-keys.ts'
+import { type GatewayKey, gatewayKeys } from '../signing/gateway-keys.ts'
 import type { Schema } from '../store/schema.ts'
 import { isNamedBy } from './named-change.ts'
 import { observedReview } from './observed-review.ts'
@@ -10,6 +11,13 @@ import { ReviewDemand, storedTerms } from './task-review.ts'
 
 /** Beginning of the ids of reviews. A review stands in the place of an attestation by its id. */
 const REVIEW_PREFIX = 'rev_'
+
+/** Opens the verifier: it follows `gaze.max_age_seconds` and the keys of the data folder. */
+export const liveReviewVerifier = ({ config, now }: Base, gaze: GazeVerifier): GazeVerifier =>
+  createReviewVerifier(gaze, {
+    maxAgeSeconds: () => config.current().config.gaze.max_age_seconds,
+    keys: () => gatewayKeys(config.current().dataDir, now()),
+  })
 
 /**
  * Verifies the attention that a task needs. A completed task with `review` takes a decided review of its result's change
