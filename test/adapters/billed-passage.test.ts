@@ -92,6 +92,14 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
     assert.deepEqual((await running.gateway.wallet.verify()).faults, [])
   })
 
+  it('is charged by the usage that the reply has in a choice, as Moonshot writes it', async () => {
+    const { key, id } = await newKey()
+    const { usage, ...reply } = completion('Hello back')
+    agent.on('/chat/completions', json(200, { ...reply, choices: reply.choices.map((one) => ({ ...one, usage })) }))
+    assert.equal((await chat(key)).headers.get('x-gazeway-cost-usd'), '0.080045')
+    assert.equal((await receiptsOf(id))[0]?.usage.estimated, undefined)
+  })
+
   it('sends the cost at the end of a stream, and hides the usage chunk that its client did not request', async () => {
     const { key, id } = await newKey()
     agent.on('/chat/completions', sse(chunks(['Hello', ' back'])))

@@ -1,3 +1,4 @@
+import { USAGE_NAMES } from '../../providers/usage-field.ts'
 import { cut } from '../../text/cut.ts'
 import { fieldsOrNone, isText, objectsOrNone } from '../../text/lenient-reader.ts'
 import { splitEvents, wholeEvents } from '../../wire/whole-sse-events.ts'
@@ -14,7 +15,7 @@ import { readReport, type UsageReport } from './usage-report.ts'
 const GAP = String.raw`(?:\s|data:)*`
 /** Matches events that report usage, tools with a fee or an `error`, and few others. Most chunks have `"usage":null` or none. */
 const TELLING = new RegExp(
-  `"(?:${FAILED_FINISHES.join('|')})"|"usage(?:Metadata)?"${GAP}:${GAP}\\{|${NAMES_CHAT_TOOLS}`,
+  `"(?:${FAILED_FINISHES.join('|')})"|"(?:${USAGE_NAMES.join('|')})"${GAP}:${GAP}\\{|${NAMES_CHAT_TOOLS}`,
 )
 /** Matches events that may finish an answer. Some providers send an empty one with each chunk. */
 const FINISHED = new RegExp(`"(?:finish_?[rR]eason|blockReason)"${GAP}:${GAP}"[^"]`)

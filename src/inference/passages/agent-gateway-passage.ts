@@ -1,5 +1,4 @@
 import { GazewayError } from '../../errors.ts'
-import { readUsage } from '../../providers/token-usage.ts'
 import { parseJson } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { ModelBody } from '../admit/admit.ts'
@@ -9,8 +8,7 @@ import { isUnfinished } from '../api/finish-reason.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
 import { madeByResponse, madeByStream } from '../observe/made-objects.ts'
 import { nextNumber } from '../observe/next-sequence-number.ts'
-import { NOTHING, type Observed, observedStream, UNSEEN, usageOf } from '../observe/observe.ts'
-import { readTerms } from '../observe/reported-terms.ts'
+import { NOTHING, type Observed, observedError, observedStream, UNSEEN, usageOf } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { Headers, StreamReply, WholeReply } from '../relay/exchange.ts'
 import { type ClientRequest, requestBody } from '../relay/request-body.ts'
@@ -124,12 +122,10 @@ const OWN_TO_STREAMS = ['cache-control', 'x-accel-buffering']
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ endpoint, request }: AgentGatewayRequest, body: Buffer): Observed {
   const value = parseJson(body.toString('utf8'))
-  const { usage, response, choices, output, content, status } = fieldsOrNone(value)
-  const reported = readUsage(usage ?? fieldsOrNone(response).usage)
+  const { choices, output, content, status } = fieldsOrNone(value)
   const generated = isUnfinished(status) ? undefined : (choices ?? output ?? content)
   return {
-    usage: reported,
-    terms: readTerms(value, usage ?? fieldsOrNone(response).usage),
+    ...observedError(value),
     generated: generated === undefined ? null : () => ({ text: JSON.stringify(generated), factor: 1 }),
     answer: value,
     made: endpoint === '/responses' ? madeByResponse(value, request.json) : [],

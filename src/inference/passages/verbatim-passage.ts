@@ -1,4 +1,5 @@
 import { readUsage } from '../../providers/token-usage.ts'
+import { usageField } from '../../providers/usage-field.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { gatherBytes } from '../../wire/gathered-bytes.ts'
@@ -185,25 +186,15 @@ const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => (
 
 /** Usage of a whole reply, or the text to estimate it from. */
 function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
-  const {
-    usageMetadata,
-    usage = usageMetadata,
-    response,
-    choices,
-    output,
-    content,
-    output_file_id,
-    error_file_id,
-  } = fieldsOrNone(value)
+  const { choices, output, content, output_file_id, error_file_id } = fieldsOrNone(value)
+  const usage = usageField(value)
   const files = [output_file_id, error_file_id].filter((one): one is string => typeof one === 'string')
   const made = route.makes ? [...madeByResponse(value, {}), ...files] : []
   if (route.cost === 'nothing' || route.cost === 'unbounded') return { ...NOTHING, answer: value, made }
   const answer = COUNTED.has(route.path) ? (choices ?? output ?? content) : choices
   const generated = route.cost === 'input' ? '' : answer
   return {
-    usage:
-      readUsage(usage ?? fieldsOrNone(response).usage) ??
-      readUsage({ prompt_tokens: fieldsOrNone(usage).total_tokens }),
+    usage: readUsage(usage) ?? readUsage({ prompt_tokens: fieldsOrNone(usage).total_tokens }),
     terms: termsOf(route.path, value),
     generated:
       generated === undefined ? null : () => ({ text: generated === '' ? '' : JSON.stringify(generated), factor: 1 }),
@@ -213,8 +204,9 @@ function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
 
 /** Terms of the price in a whole reply; images without a usage count by the piece, recordings by the length it names. */
 function termsOf(path: string, value: unknown): ReportedTerms {
-  const { usageMetadata, usage = usageMetadata, response, data, duration } = fieldsOrNone(value)
-  const terms = readTerms(isObject(response) ? response : value, usage ?? fieldsOrNone(response).usage)
+  const { response, data, duration } = fieldsOrNone(value)
+  const usage = usageField(value)
+  const terms = readTerms(isObject(response) ? response : value, usage)
   const isOfPieces = path === '/images/generations' && !isObject(usage)
   if (isOfPieces) return { ...terms, uses: { image: objectsOrNone(data).length } }
   const heard = path.startsWith('/audio/') && !terms.uses.audio_second ? secondsOf(duration) : null
