@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createGaze, type Gaze } from '../src/gaze/gaze.ts'
 import { reaches } from '../src/gaze/evidence-level.ts'
+import { createGaze, type Gaze } from '../src/gaze/gaze.ts'
 import { endOf } from '../src/gaze/scanpath.ts'
 import { hunksOf } from '../src/review/hunks.ts'
 import { openReceipt } from '../src/review/receipt.ts'

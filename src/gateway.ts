@@ -200,11 +200,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     reviews: createReviews({ store, gaze, dataDir: () => config.current().dataDir, now }),
     forget: (id) => forgetCaller(id, { store, now, revoke: keys.revoke }),
     skills: createSkills({ config: () => config.current().config.skills, dataDir: config.current().dataDir }),
-    sweeps: [
-      ...storeSweeps(base),
-      ...sweeps,
-      ...Object.values(rooms).flatMap((room) => room.sweeps),
-    ],
+    sweeps: [...storeSweeps(base), ...sweeps, ...Object.values(rooms).flatMap((room) => room.sweeps)],
     close: () => closeInTime(finish, calls),
   }
 }

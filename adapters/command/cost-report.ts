@@ -2,8 +2,8 @@ import type { CostPart } from '../../src/coding-sessions/cost-parts.ts'
 import type { CostLine, SessionCosts } from '../../src/coding-sessions/session-costs.ts'
 import { counted } from '../../src/text/plural.ts'
 import { plain } from '../../src/text/single-line.ts'
-import { aligned } from './text-table.ts'
 import type { CommitCost } from './cost-of-range.ts'
+import { aligned } from './text-table.ts'
 
 /** Characters of a commit's id that are shown. */
 const SHORT = 10

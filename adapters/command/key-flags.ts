@@ -4,10 +4,10 @@ import { Alerts } from '../../src/identity/alert-thresholds.ts'
 import { Period } from '../../src/identity/budgets.ts'
 import { type KeyChange, Limits, ModelGlob } from '../../src/identity/key.ts'
 import { Repeats, SESSION_LIMITS } from '../../src/identity/session-limits.ts'
-import { accepts } from '../../src/text/schema-in-words.ts'
 import { DURATION, durationMs } from '../../src/text/duration.ts'
 import { Amount, AmountAboveZero } from '../../src/text/money.ts'
 import { PERIOD_NAMES } from '../../src/text/period.ts'
+import { accepts } from '../../src/text/schema-in-words.ts'
 import { checked } from './flag-value.ts'
 
 /** Limits of each session of a key or group, as commander names their flags. */

@@ -20,7 +20,7 @@ export async function openReviewSource(loaded: LoadedConfig, log: Log): Promise<
   const { url, key, timeout_ms: timeoutMs } = loaded.config.remote
   if (url === null) {
     const { reviews, tasks, close } = await createGateway(loaded, log)
-    return { reviews, task: (id) => tasks.get(id), observer: null, close }
+    return { reviews, task: (id) => tasks.get(id, null), observer: null, close }
   }
   const ask = createAskRemote({ url: url.replace(/\/+$/, ''), key, timeoutMs })
   return {

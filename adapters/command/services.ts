@@ -16,9 +16,9 @@ import { unfinishedPayments } from '../platform/payments/unfinished-payments.ts'
 import { type Address, requireFree } from '../web/listen.ts'
 import { createReadiness, type Readiness } from '../web/readiness.ts'
 import type { Listening } from '../web/serve.ts'
+import { startAlerts, startGatewaySweeps, startTakingFacts } from './background-sweeps.ts'
 import { connectOffer } from './connect-offer.ts'
 import { untilStopRequest } from './stop-signals.ts'
-import { startAlerts, startGatewaySweeps, startTakingFacts } from './background-sweeps.ts'
 
 const NO_ADMIN =
   'No key has the scope admin. To create one: gazeway key create --name admin --scope inference,platform,admin ' +

@@ -7,8 +7,8 @@ import { overdueSweeps } from '../../src/store/sweeps.ts'
 import { type Micros, toMicros, toUsd } from '../../src/text/money.ts'
 import { spentAndOwed } from '../../src/wallet/budget/open-debts.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
-import { inTime } from '../../src/wire/with-timeout.ts'
 import { restingRun, sharedRun } from '../../src/wire/repeated-runs.ts'
+import { inTime } from '../../src/wire/with-timeout.ts'
 import type { Meters, Reading } from './meters.ts'
 
 /** Time limit of the store for a scrape, in milliseconds. */

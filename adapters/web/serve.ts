@@ -10,10 +10,10 @@ import { type ClientAddresses, noteAddress } from './client-address.ts'
 import type { FastLane } from './fast-lane.ts'
 import type { Frame } from './frame-context.ts'
 import { type Address, listen } from './listen.ts'
-import { type OnUpgrade, passUpgrades, shouldUpgradeCallback } from './websocket-upgrades.ts'
 import { type ClientError, refuseConnection, refuseRequest, unreadable } from './refuse.ts'
 import { logRequest } from './request-log.ts'
 import { targetFault } from './request-target.ts'
+import { type OnUpgrade, passUpgrades, shouldUpgradeCallback } from './websocket-upgrades.ts'
 
 /** Time before the deadline at which pending callers are warned. */
 const LAST_WORDS_MS = 1_000

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
-import { runBuiltRows } from '../store/prepared-sql.ts'
 import { hourOf } from '../store/dates.ts'
+import { runBuiltRows } from '../store/prepared-sql.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamObjectRow } from '../store/tables/calls-tables.ts'

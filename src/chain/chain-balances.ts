@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Network, Token } from './networks.ts'
 import type { Node } from './chain-node.ts'
+import type { Network, Token } from './networks.ts'
 
 /** Lifetime of a cached balance in milliseconds. */
 const FRESH_MS = 1000

@@ -1,8 +1,8 @@
 import type { TransactionReceipt } from 'viem'
 import type { ChainAccount } from './account.ts'
 import type { Followers } from './followers.ts'
-import { depth } from './receipts.ts'
 import { strangersBlock } from './foreign-transaction.ts'
+import { depth } from './receipts.ts'
 import type { SentTransaction } from './transactions.ts'
 
 /** Transactions whose nonce is used on the chain. */

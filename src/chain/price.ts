@@ -1,7 +1,7 @@
 import { GazewayError } from '../errors.ts'
+import type { Node } from './chain-node.ts'
 import { type Fees, suggestFees } from './fees.ts'
 import { gasFor } from './gas.ts'
-import type { Node } from './chain-node.ts'
 import type { Transactions } from './transactions.ts'
 
 /**

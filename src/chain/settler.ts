@@ -9,9 +9,9 @@ import { createOutbox, type Outbox } from './chain-outbox.ts'
 import { type ConfirmedSettlement, retryAt, SETTLEMENT, settlementFollowers } from './settlement-followers.ts'
 import type { SettlementChain } from './settlement-settings.ts'
 import { watchOnly } from './signer.ts'
-import { createTending } from './watch-transactions.ts'
 import { hasContract, requireDecimals, tokensSetting } from './token-contract.ts'
 import { tokenUnits, transferCall } from './token-transfer.ts'
+import { createTending } from './watch-transactions.ts'
 
 /** Rounds during which one process keeps its turn on an account. */
 const TURN_ROUNDS = 5

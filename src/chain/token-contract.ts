@@ -1,6 +1,6 @@
 import { GazewayError } from '../errors.ts'
-import type { Network, Token } from './networks.ts'
 import type { Node } from './chain-node.ts'
+import type { Network, Token } from './networks.ts'
 
 /** Selector of `decimals()`, which is optional in ERC-20. */
 const DECIMALS = '0x313ce567'

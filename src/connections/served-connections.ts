@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../store/store.ts'
 import { createRepeated } from '../wire/repeated-runs.ts'
-import type { LiveConnection } from './live-connection.ts'
 import { ALIVE_MS, askedToClose, removeInstance, writeChanges } from './connection-rows.ts'
+import type { LiveConnection } from './live-connection.ts'
 
 /** Interval of polls for connections to close, in milliseconds. */
 const LOOK_MS = 2_000

@@ -1,7 +1,7 @@
-import { focusInterest, weightOf } from './interest.ts'
-import type { Layout } from './folder-structure.ts'
-import type { ScoredFile } from './score.ts'
 import { type Inside, whyDirectory } from './file-reasons.ts'
+import type { Layout } from './folder-structure.ts'
+import { focusInterest, weightOf } from './interest.ts'
+import type { ScoredFile } from './score.ts'
 import { type Place, signalsOf } from './work-context.ts'
 
 interface Directory extends Inside {

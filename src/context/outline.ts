@@ -2,10 +2,10 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isUnreadable } from './confine.ts'
 import { createDirectories } from './directories.ts'
-import { attentionInterest, focusInterest, queryInterest, weightOf } from './interest.ts'
-import type { Layout } from './folder-structure.ts'
-import { byInterest, type ScoredFile, unremarkable } from './score.ts'
 import { attended, whyFile } from './file-reasons.ts'
+import type { Layout } from './folder-structure.ts'
+import { attentionInterest, focusInterest, queryInterest, weightOf } from './interest.ts'
+import { byInterest, type ScoredFile, unremarkable } from './score.ts'
 import { type Place, signalsOf } from './work-context.ts'
 
 /** A place that may become part of the context. */

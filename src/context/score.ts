@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileAttention } from './file-attention.ts'
-import { type InterestTerms, interestOf } from './interest.ts'
 import { layoutOf } from './folder-structure.ts'
+import { type InterestTerms, interestOf } from './interest.ts'
 import type { ProjectTree } from './project-tree.ts'
 
 /** A file with its signals and interest. */

@@ -4,11 +4,11 @@ import type { Schema } from '../store/schema.ts'
 import { addDwell, placedIn, placeKey, sumDwell } from './dwell.ts'
 import { chainHash, recordId, SHAPE_RECORDS, type ShapeStep, shapeHashes } from './fingerprint.ts'
 import type { GazeSession } from './gaze-session.ts'
+import { countedOf, rawTick, TICK_MS } from './raw-samples.ts'
+import { keyOf, type ReadyRecord } from './ready-record.ts'
+import { claimPrints } from './record-hashes.ts'
 import { lastStepsOf, PACK_SPAN_MS, type PackedRecord } from './record-pack.ts'
 import { appendPacks, type NewRecord, packsBack, packsBySeq } from './record-packs.ts'
-import { claimPrints } from './record-hashes.ts'
-import { keyOf, type ReadyRecord } from './ready-record.ts'
-import { countedOf, rawTick, TICK_MS } from './raw-samples.ts'
 
 /** Packs at the times of a batch that are read; two more for each stretch of it. An hour of a tracker at 60 Hz has 430. */
 const MOST_PACKS = 500

@@ -16,8 +16,8 @@ import type { GazeSession } from './gaze-session.ts'
 import { greatestLikeness, NEAR_COPY } from './near-copies.ts'
 import { countedTick, type PackedRecord } from './record-pack.ts'
 import { packsBack } from './record-packs.ts'
-import { sketchOf } from './trace-sketch.ts'
 import { rounded } from './statistics.ts'
+import { sketchOf } from './trace-sketch.ts'
 
 /** Settings of attestations. */
 export interface AttestationTerms extends AttestationRules {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { AttentionEvidence, evidenceOf } from './attention-evidence.ts'
-import { bridgedMs, samplingInterval } from './fixations.ts'
 import { LEVELS } from './evidence-level.ts'
+import { bridgedMs, samplingInterval } from './fixations.ts'
 import { judgePlausibility, type Plausibility } from './plausibility.ts'
 import { endOf, inOrder, type Sample } from './scanpath.ts'
 import { greatest, rounded, weightedMean } from './statistics.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { runBuiltRows } from '../store/prepared-sql.ts'
 import { hourOf } from '../store/dates.ts'
+import { runBuiltRows } from '../store/prepared-sql.ts'
 import type { Schema } from '../store/schema.ts'
 import type { GazeDwellRow } from '../store/tables/gaze-tables.ts'
 import { endOf } from './scanpath.ts'

@@ -4,9 +4,9 @@ import type { Store } from '../store/store.ts'
 import type { GazePackRow } from '../store/tables/gaze-tables.ts'
 import { addDwell, placeKey, sumDwell } from './dwell.ts'
 import { canonicalJson, contentHash } from './fingerprint.ts'
+import { deletePrints, sessionPrint } from './record-hashes.ts'
 import { type Pack, shapesOf, unpackBody } from './record-pack.ts'
 import { deletePack } from './record-packs.ts'
-import { deletePrints, sessionPrint } from './record-hashes.ts'
 
 /**
  * Deletes the gaze of a key with its hashes and traces, and takes it out of the attention by place. Its sessions and

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../store/schema.ts'
-import { likeness } from './trace-sketch.ts'
 import { rounded } from './statistics.ts'
+import { likeness } from './trace-sketch.ts'
 
 /** Streams of a key that a new one is compared with: its newest. */
 const COMPARED_STREAMS = 1000

@@ -6,11 +6,11 @@ import type { Store } from '../store/store.ts'
 import type { Sweep } from '../store/sweeps.ts'
 import type { GazePackRow } from '../store/tables/gaze-tables.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
-import { traceHour } from './mark-copies.ts'
 import { canonicalJson, contentHash } from './fingerprint.ts'
+import { traceHour } from './mark-copies.ts'
+import { deletePrints, type Print } from './record-hashes.ts'
 import { shapesOf, unpackBody } from './record-pack.ts'
 import { deletePack } from './record-packs.ts'
-import { deletePrints, type Print } from './record-hashes.ts'
 
 /** Packs that are read at a time, and sessions that are locked for it. */
 const AT_ONCE = 4

@@ -9,8 +9,8 @@ import {
   shapeHashes,
   shapeStep,
 } from './fingerprint.ts'
-import type { GazeRecord, GazeTensor } from './tensor.ts'
 import { tickOf } from './raw-samples.ts'
+import type { GazeRecord, GazeTensor } from './tensor.ts'
 
 /** Most records of one pack, and the longest time between the starts of two of them in ms. */
 export const PACK_RECORDS = 512

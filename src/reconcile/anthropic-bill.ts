@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import type { Account } from './accounts.ts'
-import { type Bill, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './provider-bill.ts'
 import { type BillingApi, createBillingApi } from './billing-api.ts'
 import { amountIn } from './decimal.ts'
 import { describedKeys, namedKeys } from './described-keys.ts'
+import { type Bill, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './provider-bill.ts'
 
 const BETA = 'analytics-usage-cost-2026-08-24'
 /** Version of Anthropic's API (https://docs.claude.com/en/api/versioning). */

@@ -1,10 +1,10 @@
 import { type Micros, toUsd } from '../text/money.ts'
-import type { Bill, BilledKey, BillLine } from './provider-bill.ts'
 import type { CountedCalls } from './counted-calls.ts'
 import { type Billed, microsOf } from './decimal.ts'
+import type { Reason, ReasonName } from './difference-reasons.ts'
 import { grouped } from './grouped.ts'
 import { namedDays } from './named-days.ts'
-import type { Reason, ReasonName } from './difference-reasons.ts'
+import type { Bill, BilledKey, BillLine } from './provider-bill.ts'
 
 /** Part of a bill that is for one key. */
 export interface BilledPart {

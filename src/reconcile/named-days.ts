@@ -1,5 +1,5 @@
-import type { Bill } from './provider-bill.ts'
 import type { CountedCalls } from './counted-calls.ts'
+import type { Bill } from './provider-bill.ts'
 
 /**
  * Finds the days on which the calls of a key of the provider were recorded with its id, as far as the bill names it, too.

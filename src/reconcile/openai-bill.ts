@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Account } from './accounts.ts'
-import { type Bill, type BilledKey, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './provider-bill.ts'
 import { type BillingApi, createBillingApi } from './billing-api.ts'
 import { amountIn } from './decimal.ts'
 import { describedKeys, namedKeys } from './described-keys.ts'
+import { type Bill, type BilledKey, type BillLine, type BillPeriod, isHinted, NO_COUNTS } from './provider-bill.ts'
 
 /** A decimal, as a number or as text. */
 const Decimal = z.union([z.string(), z.number()]).refine((value) => amountIn(value) !== null, 'not a decimal')

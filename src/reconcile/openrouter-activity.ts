@@ -3,9 +3,9 @@ import { hashOf } from '../providers/key-id.ts'
 import type { Store } from '../store/store.ts'
 import type { BilledActivityRow } from '../store/tables/reconcile-tables.ts'
 import type { Account } from './accounts.ts'
-import { type Bill, type BillPeriod, DAY_MS, daysOf } from './provider-bill.ts'
 import { createBillingApi } from './billing-api.ts'
 import { amountIn, type Billed, billedOf, microsOf } from './decimal.ts'
+import { type Bill, type BillPeriod, DAY_MS, daysOf } from './provider-bill.ts'
 
 /** Completed UTC days that OpenRouter remembers. */
 const REMEMBERED_DAYS = 30

@@ -6,13 +6,13 @@ import { toMicros, toUsd } from '../text/money.ts'
 import { boundsOf } from '../wallet/ledger/statement-period.ts'
 import { type Account, accountsOf, keyFault } from './accounts.ts'
 import { anthropicBill } from './anthropic-bill.ts'
-import { type Bill, type BillPeriod, DAY_MS, NO_COUNTS } from './provider-bill.ts'
 import { type Comparison, canonical, compare, type DayFacts, idsNotBilled } from './compare-bill.ts'
 import { type CountedCalls, cappedCalls, countedCalls } from './counted-calls.ts'
 import { billedOf } from './decimal.ts'
 import { grouped } from './grouped.ts'
 import { openaiBill } from './openai-bill.ts'
 import { lastKeptDay, openrouterBill } from './openrouter-activity.ts'
+import { type Bill, type BillPeriod, DAY_MS, NO_COUNTS } from './provider-bill.ts'
 
 /** Age from which a day's bill counts as final, in milliseconds. */
 const FINAL_MS = 48 * 3_600_000

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Checkout } from '../context/git-command.ts'
-import { askGit, readBlobs, resolveCommit } from './checkout.ts'
-import { hunksOf } from './hunks.ts'
 import { contentItem, deletedItem, modeItem, movedItem } from './acknowledged-items.ts'
 import type { Change, Head, Part, Side } from './change-parts.ts'
+import { askGit, readBlobs, resolveCommit } from './checkout.ts'
+import { hunksOf } from './hunks.ts'
 import { type ChangedPath, type Entry, parseRawChange } from './raw-change.ts'
 
 const SUBMODULE = '160000'

@@ -1,5 +1,5 @@
-import { type Block, diffLines } from './line-diff.ts'
 import { type Hunk, hunkDigest, type Row } from './change-parts.ts'
+import { type Block, diffLines } from './line-diff.ts'
 import { pathName } from './path-name.ts'
 
 /** Unchanged lines on either side of a hunk. Its digest covers them. */

@@ -1,7 +1,7 @@
 import { median } from '../gaze/statistics.ts'
+import { widthOf } from '../store/row-bytes.ts'
 import type { Store } from '../store/store.ts'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
-import { widthOf } from '../store/row-bytes.ts'
 import { openReceipt, type Receipt } from './receipt.ts'
 
 /** Reviews that a median is of: the last ones of the key. */

@@ -1,9 +1,9 @@
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
+import type { Part } from './change-parts.ts'
 import { firstScanOf } from './first-scan.ts'
 import { countGesture, type Gesture, type GestureCounts } from './gestures.ts'
 import { lineNumbersOf } from './line-numbers.ts'
 import { paceOf } from './reading-pace.ts'
-import type { Part } from './change-parts.ts'
 import type { PartReading } from './review-record.ts'
 
 /** Visible time that a changed line needs to count as seen, in ms. */

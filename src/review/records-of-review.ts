@@ -1,6 +1,6 @@
 import type { Gaze } from '../gaze/gaze.ts'
-import { lineNumbersOf } from './line-numbers.ts'
 import type { Part } from './change-parts.ts'
+import { lineNumbersOf } from './line-numbers.ts'
 import { CLOCK_SKEW_MS } from './reading.ts'
 
 /** A gaze record with its time of arrival. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
-import { CHECK_KINDS, Check, CheckKind, type MadeCheck } from './checks.ts'
 import { Change, Part } from './change-parts.ts'
+import { CHECK_KINDS, Check, CheckKind, type MadeCheck } from './checks.ts'
 import { Receipt } from './receipt.ts'
 import { Comment, Decision, Level, PartCoverage, Sha256 } from './statement.ts'
 

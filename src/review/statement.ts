@@ -4,8 +4,8 @@ import { AttentionEvidence } from '../gaze/attention-evidence.ts'
 import { LEVELS } from '../gaze/evidence-level.ts'
 import { type Envelope, PAYLOAD_TYPE, signedBytes } from '../signing/envelope.ts'
 import type { Signer } from '../signing/signer.ts'
-import { FILE_KINDS } from './file-kind.ts'
 import { type Change, Side } from './change-parts.ts'
+import { FILE_KINDS } from './file-kind.ts'
 
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 /** Type of the predicate of receipts. */

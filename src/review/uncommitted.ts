@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Checkout } from '../context/git-command.ts'
 import { compareTrees } from './change.ts'
-import { askGit, resolveCommit } from './checkout.ts'
 import type { Change } from './change-parts.ts'
+import { askGit, resolveCommit } from './checkout.ts'
 
 /** Reads the change that is staged: from the last commit to the tree that a commit would have now. */
 export async function readStaged(checkout: Checkout): Promise<Change> {

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import * as z from 'zod'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import { widthOf } from '../store/row-bytes.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { SessionMessageRow } from '../store/tables/sessions-tables.ts'
-import { widthOf } from '../store/row-bytes.ts'
 import { type MessageList, type SessionMessage, toMessage } from './session.ts'
 
 /** Reads the messages of a session lazily, newest first. @param batch messages per query */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ListQuery, type Page, type Paged } from '../store/page.ts'
-import type { SessionMessageRow, SessionRow } from '../store/tables/sessions-tables.ts'
 import { isWhole, WHOLE } from '../store/storable-text.ts'
+import type { SessionMessageRow, SessionRow } from '../store/tables/sessions-tables.ts'
 import { toUsd } from '../text/money.ts'
 import { REMOTE_PREFIX } from '../text/remote-id.ts'
 

@@ -5,11 +5,11 @@ import { readTotals } from '../escrow/escrow-tally.ts'
 import { TASK_STATUSES, type TaskStatus, taskStatusAt } from '../escrow/task-status.ts'
 import { countMatches } from '../store/count-matches.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
+import { widthOf } from '../store/row-bytes.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
-import { widthOf } from '../store/row-bytes.ts'
 import { type Task, type TaskList, toTask } from './task-record.ts'
 
 /**

@@ -6,8 +6,8 @@ import { TASK_STATUSES, taskStatusAt } from '../escrow/task-status.ts'
 import { Memory } from '../memory/records/memory-record.ts'
 import { ReviewDemand } from '../review/task-review.ts'
 import { ListQuery } from '../store/page.ts'
-import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { isWhole, WHOLE } from '../store/storable-text.ts'
+import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { Amount, toUsd } from '../text/money.ts'
 
 const MAX_CAPABILITIES = 32

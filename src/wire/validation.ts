@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { GazewayError } from '../errors.ts'
-import { acceptedAt, fieldsAt, namesAt } from '../text/schema-in-words.ts'
 import { shorten } from '../text/cut.ts'
+import { acceptedAt, fieldsAt, namesAt } from '../text/schema-in-words.ts'
 
 /** Longest list in an input. Validation stops at the first longer one. */
 export const LIST_LIMIT = 10_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { listReply } from '../../adapters/web/list-reply.ts'
 import { beginReplyInTurn, inReplyTurn } from '../../adapters/web/large-reply-queue.ts'
+import { listReply } from '../../adapters/web/list-reply.ts'
 import { streamed } from '../../adapters/web/stream-body.ts'
 import type { Page, Paged } from '../../src/store/page.ts'
 

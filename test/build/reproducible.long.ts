@@ -70,7 +70,11 @@ describe('two builds, in two folders at two times, of one tree', () => {
 
 /** Runs Node as on another machine, whose path leads to no program, git among them. */
 const runWithoutGit = (cwd: string, ...args: string[]) =>
-  execFileSync(process.execPath, args, { cwd, env: { ...process.env, ...ELSEWHERE, PATH: '' }, stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...ELSEWHERE, PATH: '' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
 
 /** Runs a program as on another machine. */
 function run(cwd: string, program: string, ...args: string[]): string {

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { shortId } from '../../adapters/console/web/format.ts'
 import { channelsOf, heatOf, positionsOf } from '../../adapters/console/web/pages/attention/buckets.ts'
+import { cogOf, emoOf } from '../../adapters/console/web/pages/capture/attention-estimate.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from '../../adapters/console/web/pages/capture/dwells.ts'
 import { nextView, wholeOf } from '../../adapters/console/web/pages/capture/face-view.ts'
 import { type CalibrationSample, learnGaze } from '../../adapters/console/web/pages/capture/gaze-map.ts'
-import { cogOf, emoOf } from '../../adapters/console/web/pages/capture/attention-estimate.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 
 describe('where the pointer or the gaze stayed', () => {

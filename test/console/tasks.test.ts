@@ -126,7 +126,7 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.getByRole('heading', { name: 'Round once' }).waitFor()
     await page.getByText('80% of the result’s lines read, at the level “seen”').waitFor()
     const id = page.url().split('/').at(-1) ?? ''
-    const { review } = await under.platform.gateway.tasks.get(id)
+    const { review } = await under.platform.gateway.tasks.get(id, null)
     assert.deepEqual(review, { coverage: 0.8, level: 'seen' })
     await page.close()
   })

@@ -6,8 +6,8 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { describeTools } from '../../adapters/stdio/describe-tools.ts'
-import { NOTICE } from '../../src/text/untrusted-text-notice.ts'
 import { createTokenCounter } from '../../src/text/token-counter.ts'
+import { NOTICE } from '../../src/text/untrusted-text-notice.ts'
 import { connect, newPlace, run, type ToolReply, writeProject } from './server.ts'
 
 /** As the specification lists them. */

@@ -11,8 +11,8 @@ import {
 } from '../../src/gaze/attestation.ts'
 import { MOVEMENT_LIMITS } from '../../src/gaze/movement.ts'
 import { CEILING, COARSE_CEILING, COARSE_MS, DURATIONS, LIMITS } from '../../src/gaze/plausibility.ts'
-import { GazeSource } from '../../src/gaze/tensor.ts'
 import { TICK_MS } from '../../src/gaze/raw-samples.ts'
+import { GazeSource } from '../../src/gaze/tensor.ts'
 
 const page = readFileSync('docs/reference/attention.md', 'utf8')
 

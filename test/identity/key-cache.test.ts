@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { createKeyCache, type KeyCache } from '../../src/identity/key-cache.ts'
 import type { CheckedRow } from '../../src/identity/checked-keys.ts'
+import { createKeyCache, type KeyCache } from '../../src/identity/key-cache.ts'
 import { until } from '../doubles/until.ts'
 
 const ROW: CheckedRow = {

@@ -9,13 +9,13 @@ import type {
   Message,
   MessagesRequest,
 } from '../../src/inference/api/requests.ts'
-import { createChanges } from '../../src/inference/convert/reported-changes.ts'
 import { toMessage } from '../../src/inference/convert/chat-to-message.ts'
 import { createMessageEvents } from '../../src/inference/convert/chat-to-message-events.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
 import { joinMessage, messageEvents } from '../../src/inference/convert/message-events.ts'
 import { createCompletionChunks, toCompletion } from '../../src/inference/convert/message-to-chat.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
+import { createChanges } from '../../src/inference/convert/reported-changes.ts'
 import { joinChunks } from '../../src/inference/observe/join-chunks.ts'
 import { fieldsOrNone } from '../../src/text/lenient-reader.ts'
 

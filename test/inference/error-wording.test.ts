@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
+import { wording } from '../../src/inference/dialect/error-wording.ts'
 import { API_NAMES, type Refusal } from '../../src/inference/dialect/mend.ts'
 import { mendsFor } from '../../src/inference/dialect/mends.ts'
-import { wording } from '../../src/inference/dialect/error-wording.ts'
 
 /** Words that the patterns of mends look for. */
 const REPEATED = [

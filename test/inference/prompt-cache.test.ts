@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { type CallSession, NO_SESSION } from '../../src/calls/call-session.ts'
 import type { MessagesRequest, ResponseRequest } from '../../src/inference/api/requests.ts'
+import { withCacheMarks } from '../../src/inference/convert/anthropic-cache-marks.ts'
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
-import { withCacheMarks } from '../../src/inference/convert/anthropic-cache-marks.ts'
 import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
 
 const mark = { cache_control: { type: 'ephemeral' } }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isHinted } from '../../src/reconcile/provider-bill.ts'
 import { canonical } from '../../src/reconcile/compare-bill.ts'
 import { amountIn, billedOf, microsOf } from '../../src/reconcile/decimal.ts'
+import { isHinted } from '../../src/reconcile/provider-bill.ts'
 
 describe('amounts of a bill', () => {
   it('are exact, whatever their form', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { hunksOf } from '../../src/review/hunks.ts'
 import { movedItem } from '../../src/review/acknowledged-items.ts'
 import { type Hunk, Part, requireTrue } from '../../src/review/change-parts.ts'
+import { hunksOf } from '../../src/review/hunks.ts'
 import { numbered } from './repository.ts'
 
 const [hunk] = hunksOf('a.txt', numbered(20), numbered(20).replace('line 9\n', 'nine\nmore\n')) as [Hunk]

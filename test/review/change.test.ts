@@ -5,8 +5,8 @@ import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
-import { openCheckout } from '../../src/review/checkout.ts'
 import type { Change, Hunk } from '../../src/review/change-parts.ts'
+import { openCheckout } from '../../src/review/checkout.ts'
 import { createRepository, numbered } from './repository.ts'
 
 /** The change of the last commit, or of a range. */

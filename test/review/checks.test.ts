@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CANARY_LINE, canaryOf } from '../../src/review/canary-line.ts'
+import { requireTrue } from '../../src/review/change-parts.ts'
 import { CHECK_KINDS, makeChecks, missedCanary, passedChecks } from '../../src/review/checks.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
 import { lineNumbersOf } from '../../src/review/line-numbers.ts'
-import { requireTrue } from '../../src/review/change-parts.ts'
 
 const parts = [
   ...hunksOf('a.ts', 'const old = 1\n', 'const fresh = 22\n'),

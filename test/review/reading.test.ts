@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Gesture } from '../../src/review/gestures.ts'
-import { hunksOf } from '../../src/review/hunks.ts'
 import { modeItem } from '../../src/review/acknowledged-items.ts'
 import type { Part } from '../../src/review/change-parts.ts'
+import type { Gesture } from '../../src/review/gestures.ts'
+import { hunksOf } from '../../src/review/hunks.ts'
 import { type Reading, type ReadingEvidence, readingOf, type Sighting } from '../../src/review/reading.ts'
 import { numbered } from './repository.ts'
 

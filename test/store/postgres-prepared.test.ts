@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { sql } from 'kysely'
-import { runBuilt } from '../../src/store/prepared-sql.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { runBuilt } from '../../src/store/prepared-sql.ts'
 import { sharedPostgres } from '../contract/shared-postgres.ts'
 
 const server = await sharedPostgres()

@@ -544,7 +544,10 @@ export function tasksContract(open: OpenStore): void {
       for (const query of [{}, { capability: 'any' }]) {
         const seen = []
         for (let cursor: string | null | undefined; cursor !== null; ) {
-          const page = await works.tasks.list(TaskList.parse({ ...query, limit: 3, ...(cursor ? { cursor } : {}) }), null)
+          const page = await works.tasks.list(
+            TaskList.parse({ ...query, limit: 3, ...(cursor ? { cursor } : {}) }),
+            null,
+          )
           assert.equal(page.total, 7)
           seen.push(...page.items.map(({ id }) => made.findIndex((task) => task.id === id)))
           cursor = page.next_cursor

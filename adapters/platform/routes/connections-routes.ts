@@ -8,8 +8,8 @@ import { listReply } from '../../web/list-reply.ts'
 import { reachedAt } from '../../web/reached-address.ts'
 import { defineRoute, type Route } from '../define-route.ts'
 import { pageOf } from '../list-page.ts'
-import { SOCKET_PATH } from '../socket/upgrade-request.ts'
 import type { AgentSocket } from '../socket/socket.ts'
+import { SOCKET_PATH } from '../socket/upgrade-request.ts'
 
 const IssuedTicket = z.object({
   id: ConnectionId.describe('Id of the connection that the ticket opens.'),

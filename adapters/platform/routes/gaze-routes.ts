@@ -88,7 +88,7 @@ export const attestationsVisibleTo = (caller: Identity, task: Pick<Task, 'creato
 
 /** Finds the requested task. Null without an id, and when the task does not exist. */
 export async function taskOf({ get }: Pick<Gateway['tasks'], 'get'>, id: string | undefined): Promise<Task | null> {
-  return id === undefined ? null : get(id).catch(nullIfNotFound)
+  return id === undefined ? null : get(id, null).catch(nullIfNotFound)
 }
 
 /** Handler for `catch`: returns null for `not_found`, and throws any other error. */

@@ -2,9 +2,9 @@ import type { RawData, WebSocket } from 'ws'
 import type { Log } from '../../../src/config/log.ts'
 import { errorBody, GazewayError } from '../../../src/errors.ts'
 import { serviceStopping } from '../../../src/wire/service-stopping.ts'
-import type { Answer, Speaker } from './socket-answers.ts'
 import { CLOSE } from './close-codes.ts'
 import { type ClientFrame, checkFrame, type ErrorFrame, readFrame, type ServerFrame } from './frame-schemas.ts'
+import type { Answer, Speaker } from './socket-answers.ts'
 import { createOutbox } from './socket-outbox.ts'
 
 /** Maximum number of frames of a connection that wait for answers. */

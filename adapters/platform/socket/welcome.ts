@@ -5,12 +5,12 @@ import type { Gateway } from '../../../src/gateway.ts'
 import { newId } from '../../../src/text/ids.ts'
 import type { Pings } from '../../web/pings.ts'
 import { refusesCaller } from '../../web/refused-calls.ts'
-import type { Admitted } from './socket-admission.ts'
-import type { Answer, Speaker } from './socket-answers.ts'
 import { CLOSE } from './close-codes.ts'
 import type { AuthFrame } from './frame-schemas.ts'
-import { type Offer, SOCKET_PATH } from './upgrade-request.ts'
 import { type OpenConnection, serveConnection } from './serve-connection.ts'
+import type { Admitted } from './socket-admission.ts'
+import type { Answer, Speaker } from './socket-answers.ts'
+import { type Offer, SOCKET_PATH } from './upgrade-request.ts'
 
 /** Dependencies of {@link welcome}. */
 export interface WelcomeDeps {

@@ -74,9 +74,7 @@ const agent = () =>
         .string()
         .min(1)
         .max(2000)
-        .default(
-          'A self-hosted agent gateway: research and chat models, memory, tasks with escrow, gaze attestation.',
-        )
+        .default('A self-hosted agent gateway: research and chat models, memory, tasks with escrow, gaze attestation.')
         .describe('Description of the agent.'),
       image: z
         .url({ protocol: /^(https?|ipfs|data)$/ })

@@ -26,10 +26,7 @@ const evmToken = () =>
         .nullable()
         .default(null)
         .describe('The token, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC on Base Sepolia).'),
-      token_name: tokenText
-        .nullable()
-        .default(null)
-        .describe("The name in the token's EIP-712 domain, such as USDC."),
+      token_name: tokenText.nullable().default(null).describe("The name in the token's EIP-712 domain, such as USDC."),
       token_version: tokenText
         .nullable()
         .default(null)

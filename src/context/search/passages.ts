@@ -1,8 +1,8 @@
 import type { TextReader } from '../file-excerpt.ts'
 import type { ScoredFile } from '../score.ts'
 import type { Matches } from './matcher.ts'
-import { partsOf } from './text-parts.ts'
 import { createPassageFinder, type Passage } from './passage.ts'
+import { partsOf } from './text-parts.ts'
 
 /** Matching files whose passages are searched, and how many more while they leave room. Of the others, the context has the names. */
 const LOOKED_INTO = 8

@@ -1,8 +1,8 @@
 import { definitionsIn } from './definitions.ts'
-import { partsOf } from './text-parts.ts'
 import { referencesIn, referenceTerm } from './references.ts'
 import { IN, type IndexedFile, packSegment, type Segment, type SegmentParts } from './segment.ts'
 import { detached, eachRun, termsOfRun } from './terms.ts'
+import { partsOf } from './text-parts.ts'
 
 /** Maximum number of occurrences of a term that are counted in one file. */
 const MAX_OCCURRENCES = 255

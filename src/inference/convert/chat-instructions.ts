@@ -1,7 +1,7 @@
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import type { Note } from './reported-changes.ts'
 import { markIn } from './anthropic-cache-marks.ts'
+import type { Note } from './reported-changes.ts'
 import { read, readContent, unsupported } from './request-reader.ts'
 
 /** Instruction in the place of `json_object`. */

@@ -6,11 +6,11 @@ import type { ChatRequest, MessagesRequest } from '../api/requests.ts'
 import { isFileUrl, plainDataUrl, textOfFile } from '../dialect/media.ts'
 import { asUserText } from '../dialect/system-messages.ts'
 import { objectText } from '../dialect/tool-pairs.ts'
-import { type Note, noteUnread, UNNOTED } from './reported-changes.ts'
+import { markIn, withMark } from './anthropic-cache-marks.ts'
 import { headOf, instructionsOf, isSystem, textOf } from './chat-instructions.ts'
 import { thinkingFor } from './effort.ts'
 import { messagesTools } from './messages-tools.ts'
-import { markIn, withMark } from './anthropic-cache-marks.ts'
+import { type Note, noteUnread, UNNOTED } from './reported-changes.ts'
 import { read, readContent, unsupported, wrongType } from './request-reader.ts'
 
 /** `max_tokens` of a model whose limits are unknown. Messages requires one, and every current model accepts this value. */

@@ -1,10 +1,10 @@
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { CHAT_LIMIT, RESPONSES_LIMIT } from '../api/answer-limit.ts'
-import { type Note, noteUnread } from './reported-changes.ts'
 import { effortOfThinking } from './effort.ts'
 import { withNumbers } from './gemini-numbers.ts'
 import { toJsonSchema } from './gemini-schema.ts'
+import { type Note, noteUnread } from './reported-changes.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
 
 const AT = 'generationConfig'

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import { present } from '../../text/present.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { type Note, noteUnread } from './reported-changes.ts'
 import { toJsonSchema } from './gemini-schema.ts'
+import { type Note, noteUnread } from './reported-changes.ts'
 import { read, unsupported, wrongType } from './request-reader.ts'
 
 /** Names of functions in chat completions. Google's also have full stops, colons, and more letters. */

@@ -1,8 +1,8 @@
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/reported-changes.ts'
-import type { Mend, Refusal } from './mend.ts'
 import { wording } from './error-wording.ts'
+import type { Mend, Refusal } from './mend.ts'
 
 const BLANK = wording(
   /non-?empty|empty|non-whitespace|trailing whitespace|blank|null content|content.*(?:required|missing)/is,

@@ -3,9 +3,9 @@ import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/reported-changes.ts'
 import { withoutBlocks, withoutThinking } from '../convert/without-reasoning.ts'
 import { LISTS, PLAIN, SKIPPED, TEXTS } from '../reasoning/reasoning-state.ts'
+import { wording } from './error-wording.ts'
 import type { Mend } from './mend.ts'
 import { isWithoutItem } from './refusal.ts'
-import { wording } from './error-wording.ts'
 
 /** Anthropic about thinking that it did not make, that was changed, or that is missing at the start of an open turn. */
 const FOREIGN_THINKING = wording(

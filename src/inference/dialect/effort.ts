@@ -1,8 +1,8 @@
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/reported-changes.ts'
-import type { Api, Mend, Refusal } from './mend.ts'
 import { wording } from './error-wording.ts'
+import type { Api, Mend, Refusal } from './mend.ts'
 
 /** Fields of each API that say how much to think, as dotted paths. */
 const EFFORTS: Readonly<Record<Api, readonly string[]>> = {

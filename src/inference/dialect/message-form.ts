@@ -1,9 +1,9 @@
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { LISTS, TEXTS } from '../reasoning/reasoning-state.ts'
+import { wording } from './error-wording.ts'
 import type { Mend } from './mend.ts'
 import { contentText } from './system-messages.ts'
-import { wording } from './error-wording.ts'
 
 /** DeepSeek ("invalid type: sequence, expected a string"), Groq ("value must be a string"), and others. */
 const PLAIN_ALONE = wording(

@@ -2,8 +2,8 @@ import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/reported-changes.ts'
 import { withoutThinking } from '../convert/without-reasoning.ts'
-import { API_NAMES, type Mend } from './mend.ts'
 import { wording } from './error-wording.ts'
+import { API_NAMES, type Mend } from './mend.ts'
 
 /** Anthropic ("Tool names must be unique"), Gemini ("Duplicate function declaration found"). */
 const DOUBLE = wording(/(?:tool|function)s?\b.*unique|duplicate.{0,3}(?:tool|function)/is)

@@ -4,9 +4,9 @@ import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { errorInBody } from '../api/reported-error.ts'
 import { bodyText } from '../passages/upstream-reply.ts'
 import type { WholeReply } from '../relay/exchange.ts'
+import { wording } from './error-wording.ts'
 import type { Refusal } from './mend.ts'
 import { readsNoImages } from './unread-images.ts'
-import { wording } from './error-wording.ts'
 
 /** Statuses by which upstreams refuse a request for its form. Chat templates that fail answer 500. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 402, 405, 413, 422, 500, 501])

@@ -1,7 +1,7 @@
 import { isLimitRefused, renamedLimit } from '../api/answer-limit.ts'
 import { askForUsage, isUsageRefused, ownOptions, WITHOUT_OPTIONS } from '../api/usage-request.ts'
-import { API_NAMES, type Api, type Mend } from './mend.ts'
 import { wording } from './error-wording.ts'
+import { API_NAMES, type Api, type Mend } from './mend.ts'
 
 /** Statuses of an upstream that does not stream. */
 const NO_STREAM: ReadonlySet<number> = new Set([400, 405, 422, 501])

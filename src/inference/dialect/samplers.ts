@@ -1,7 +1,7 @@
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/reported-changes.ts'
-import { API_NAMES, type Mend, type Refusal } from './mend.ts'
 import { wording } from './error-wording.ts'
+import { API_NAMES, type Mend, type Refusal } from './mend.ts'
 
 /** Anthropic about both at once. */
 const BOTH = wording(/temperature.*top_p.*(?:both|only one|together|not allowed)/is)

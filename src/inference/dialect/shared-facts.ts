@@ -1,6 +1,6 @@
+import { withoutNul } from '../../store/storable-text.ts'
 import type { Store } from '../../store/store.ts'
 import type { Sweep } from '../../store/sweeps.ts'
-import { withoutNul } from '../../store/storable-text.ts'
 import { createFacts, FACT_MS, type Fact, type Facts } from './facts.ts'
 
 /** Time after which a process reads again what others have learned or forgotten, in milliseconds. */

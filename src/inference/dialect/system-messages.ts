@@ -1,8 +1,8 @@
 import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import type { Mend } from './mend.ts'
 import { wording } from './error-wording.ts'
+import type { Mend } from './mend.ts'
 
 /** Wordings of chat templates and servers that allow one system message, at the beginning. */
 const ONE_ALLOWED = wording(

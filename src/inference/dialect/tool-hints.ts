@@ -1,6 +1,6 @@
 import { objectsOrNone } from '../../text/lenient-reader.ts'
-import type { Mend } from './mend.ts'
 import { wording } from './error-wording.ts'
+import type { Mend } from './mend.ts'
 
 /** Fields of tools that say when they are loaded or how they are called, and nothing of what they do. */
 const HINTS = ['defer_loading', 'eager_input_streaming', 'input_examples', 'allowed_callers'] as const

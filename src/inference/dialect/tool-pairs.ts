@@ -3,9 +3,9 @@ import { isObject, parseJson } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import type { Note } from '../convert/reported-changes.ts'
+import { wording } from './error-wording.ts'
 import type { Mend } from './mend.ts'
 import { contentText } from './system-messages.ts'
-import { wording } from './error-wording.ts'
 
 const UNPAIRED = wording(
   /did(?: not|n't) have (?:a )?response|must be (?:followed by|a response to)|tool[_ ](?:call|use|result|message)s?\b.*(?:without|missing|no corresponding|not found|preced|match|follow|insufficient|single result|unique|duplicate)|(?:insufficient|missing|unexpected|duplicate|no) [`'"]?(?:tool|function)|number of (?:function|tool)|function response/is,

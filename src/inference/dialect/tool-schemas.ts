@@ -1,8 +1,8 @@
 import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
-import { API_NAMES, type Api, type Mend } from './mend.ts'
 import { wording } from './error-wording.ts'
+import { API_NAMES, type Api, type Mend } from './mend.ts'
 
 /** Keywords of JSON Schema that say nothing a model needs, or that subsets of it lack. */
 const LACKING: ReadonlySet<string> = new Set([

@@ -1,8 +1,8 @@
 import { isText, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { LISTS, TEXTS } from '../reasoning/reasoning-state.ts'
-import type { Mend } from './mend.ts'
 import { wording } from './error-wording.ts'
+import type { Mend } from './mend.ts'
 
 /** Mistral's validator: https://github.com/mistralai/mistral-common/issues/169 */
 const USER_AFTER_TOOL = /unexpected role ['"]?user['"]? after role ['"]?tool/i

@@ -1,7 +1,7 @@
 import { objectsOrNone } from '../../text/lenient-reader.ts'
+import { wording } from './error-wording.ts'
 import { API_NAMES, type Api, type Mend } from './mend.ts'
 import { mapParts, PLACES } from './message-parts.ts'
-import { wording } from './error-wording.ts'
 
 /**
  * Wordings of refusals by models that read no images: DeepSeek, OpenRouter, Ollama, LM Studio, llama.cpp, OpenAI, vLLM,

@@ -10,12 +10,12 @@ import { badReply } from '../upstreams/failure.ts'
 import { watchChatCalls } from './chat-calls.ts'
 import { keepReasoning, watchReasoning, withKept, withoutBlocks } from './chat-reasoning.ts'
 import { completionFault } from './completion-fault.ts'
-import { gatherCompletion } from './whole-from-stream.ts'
 import { fromFirstOutput, holdBeginning } from './held-beginning.ts'
 import { type Answered, answered, type Failed, failed, type Passage, type ReplyContext } from './passage.ts'
 import { readableCompletion } from './readable-completion.ts'
 import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
 import { chatErrorEvent, passedHeaders, readCompletion } from './upstream-reply.ts'
+import { gatherCompletion } from './whole-from-stream.ts'
 import { splicedRequest } from './write-request.ts'
 
 /**

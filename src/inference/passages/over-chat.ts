@@ -7,7 +7,6 @@ import { observedStream, observedWhole } from '../observe/observe.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
-import { gatherCompletion } from './whole-from-stream.ts'
 import type { holdBeginning } from './held-beginning.ts'
 import {
   type Answered,
@@ -21,6 +20,7 @@ import {
 } from './passage.ts'
 import { endError, relayStream, sendAnswer } from './relay-stream.ts'
 import { readCompletion } from './upstream-reply.ts'
+import { gatherCompletion } from './whole-from-stream.ts'
 import { convertedRequest } from './write-request.ts'
 
 /** Conversion of the requests of another API to chat completions, and of the answers back. */

@@ -19,7 +19,6 @@ import type { SseTap } from '../observe/sse-tap.ts'
 import { streamedOutput } from '../observe/streamed-output.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { badReply, upstreamFailure } from '../upstreams/failure.ts'
-import { gatherResponse } from './whole-from-stream.ts'
 import { HELD_RESPONSE_BYTES, holdBeginning } from './held-beginning.ts'
 import {
   type Answered,
@@ -34,6 +33,7 @@ import { readableResponse } from './readable-response.ts'
 import { endError, relayStream, reportedError, sendAnswer } from './relay-stream.ts'
 import { watchResponseCalls } from './response-calls.ts'
 import { passedHeaders, readResponse, responseErrorEvent, toSse } from './upstream-reply.ts'
+import { gatherResponse } from './whole-from-stream.ts'
 import { splicedRequest } from './write-request.ts'
 
 /** Events before any output. A stream that fails among them has not begun for its client. */

@@ -108,8 +108,7 @@ function deleteOver(store: Store, at: string, limit: number): Promise<number> {
       .skipLocked()
       .execute()
     const references = over.map(({ reference }) => reference)
-    if (references.length > 0)
-      await trx.deleteFrom('reasoning_states').where('reference', 'in', references).execute()
+    if (references.length > 0) await trx.deleteFrom('reasoning_states').where('reference', 'in', references).execute()
     return references.length
   })
 }

@@ -1,6 +1,6 @@
 import { GazewayError } from '../../errors.ts'
-import { readTraceparent } from '../../wire/trace-context.ts'
 import { VIA } from '../../wire/forwarding-loop.ts'
+import { readTraceparent } from '../../wire/trace-context.ts'
 import { FAILURES } from '../upstreams/breaker.ts'
 import { type Circuit, type Circuits, createCircuits, type Report } from '../upstreams/circuits.ts'
 import { upstreamFailure } from '../upstreams/failure.ts'

@@ -28,8 +28,8 @@ import type { LateReceiver } from '../relay/abandoned-reads.ts'
 import type { CacheWatch, WatchedCall } from '../session/cache-watch.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
-import { cacheEffect } from './cache-effect.ts'
 import { costOfUntold, type LateTerms, NOTHING_UNSEEN, type UntoldCost, withMore } from './abandoned-answer.ts'
+import { cacheEffect } from './cache-effect.ts'
 
 /** Dependencies of a call record. */
 export interface SettleDeps {

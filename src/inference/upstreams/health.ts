@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CircuitChange, type Circuits, createCircuits } from './circuits.ts'
+import { type Cooldowns, createCooldowns } from './cooldowns.ts'
 import { DEFAULT_UPSTREAM } from './provider.ts'
-import { createCooldowns, type Cooldowns } from './cooldowns.ts'
 import type { NamedUpstreamConfig } from './upstream-configs.ts'
 
 /** A cooldown that began: of a key by its position, from 1, for one model or all (null). */

@@ -6,9 +6,9 @@ import { createListedPrices, type ListedPrices } from '../../providers/listed-pr
 import { aliasesOf, type Catalogue, OWN_MODELS, type Preset } from '../../providers/preset.ts'
 import type { ClientPaid, PricedModel, UnknownPriceAtUpstream } from '../../providers/prices.ts'
 import { presetAt, presetOf } from '../../providers/providers.ts'
+import { VIA } from '../../wire/forwarding-loop.ts'
 import { networkFetch } from '../../wire/network-fetch.ts'
 import type { OwnProxy } from '../../wire/proxy-choice.ts'
-import { VIA } from '../../wire/forwarding-loop.ts'
 import { type AnswerLimits, createAnswerLimits, type ModelLimits, UNKNOWN_LIMITS } from '../api/answer-limit.ts'
 import { missingKey } from './missing-key.ts'
 

@@ -3,9 +3,9 @@ import { GazewayError } from '../../errors.ts'
 import type { Schema } from '../../store/schema.ts'
 import { createCountChanges } from './count-changes.ts'
 import { deleteMemories, isLive, REMOVED } from './memory-expiry.ts'
+import { describePlace, isAt, type Place } from './memory-place.ts'
 import { MEMORY_COLUMNS, type Memory, toMemory } from './memory-record.ts'
 import { forgetVersions } from './memory-versions.ts'
-import { describePlace, isAt, type Place } from './memory-place.ts'
 
 /**
  * Deletes a memory by its id, with all its versions, index entries and vectors; also a superseded one.

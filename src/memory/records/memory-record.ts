@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ListQuery } from '../../store/page.ts'
-import type { MemoryRow } from '../../store/tables/memory-tables.ts'
 import { isWhole, WHOLE } from '../../store/storable-text.ts'
+import type { MemoryRow } from '../../store/tables/memory-tables.ts'
 import { isDeeper, isObject } from '../../text/json.ts'
 import { textOf } from '../../text/words.ts'
 import { MAX_INDEXED_WORDS } from '../words/indexed-words.ts'

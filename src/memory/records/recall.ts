@@ -1,9 +1,9 @@
 import { runBuilt } from '../../store/prepared-sql.ts'
 import type { Store } from '../../store/store.ts'
 import { isLive } from './memory-expiry.ts'
+import { type InProjects, isAt, type MemoryAddress, type Place } from './memory-place.ts'
 import { MEMORY_COLUMNS, type Memory, toMemory } from './memory-record.ts'
 import { earlierVersion } from './memory-versions.ts'
-import { type InProjects, isAt, type MemoryAddress, type Place } from './memory-place.ts'
 
 /** Query for one memory. */
 export type RecallQuery = InProjects<MemoryAddress> & { version?: number | undefined }

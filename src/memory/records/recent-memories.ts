@@ -1,14 +1,14 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import * as z from 'zod'
 import { decodeCursor, MAX_COUNTED, type Page, type Paged, pageReader, readPage } from '../../store/page.ts'
+import { widthOf } from '../../store/row-bytes.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import type { MemoryRow } from '../../store/tables/memory-tables.ts'
-import { widthOf } from '../../store/row-bytes.ts'
 import { isLive } from './memory-expiry.ts'
+import type { InProjects } from './memory-place.ts'
 import { MEMORY_COLUMNS, type Memory, type MemoryList, toMemory } from './memory-record.ts'
 import { totals } from './memory-totals.ts'
-import type { InProjects } from './memory-place.ts'
 import { type Caller, isTrustedBy } from './trusted-writers.ts'
 
 const Place = z.tuple([z.string(), z.int()])

@@ -3,9 +3,9 @@ import { GazewayError } from '../../errors.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { CountChanges } from './count-changes.ts'
 import { isLive, REMOVED, takeOut } from './memory-expiry.ts'
+import { describePlace, isAt } from './memory-place.ts'
 import type { MemoryInput } from './memory-record.ts'
 import { earlierVersion, keepVersion } from './memory-versions.ts'
-import { describePlace, isAt } from './memory-place.ts'
 
 /**
  * Supersedes the memory under `input.supersedes` by the one that `input` stores. The old memory stays readable by key

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { runBuiltRows } from '../../store/prepared-sql.ts'
 import type { Engine } from '../../store/engine.ts'
+import { runBuiltRows } from '../../store/prepared-sql.ts'
 import { readPacked } from '../../store/rows-as-json.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MemoryWordRow } from '../../store/tables/memory-tables.ts'

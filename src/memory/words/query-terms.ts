@@ -4,8 +4,8 @@ import { isUnspaced } from '../../text/words.ts'
 import { fuzzyMatches } from './fuzzy-matches.ts'
 import { type IndexedWord, wordsIn } from './indexed-words.ts'
 import type { MemoryWords, StoredWord } from './memory-words.ts'
-import { splitCompound } from './split-compound.ts'
 import { type Alternative, type Term, termOf } from './search-term.ts'
+import { splitCompound } from './split-compound.ts'
 import { typosAllowed } from './typos.ts'
 
 /** Maximum number of words of a query that are used; further words add cost without meaning. */

@@ -11,8 +11,8 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import type pg from 'pg'
-import { preparedName } from '../prepared-sql.ts'
 import { partsOf } from '../joined-statements.ts'
+import { preparedName } from '../prepared-sql.ts'
 import { withoutNul } from '../storable-text.ts'
 import { isConnectionLoss, isStale, storeError, unknownOutcome } from './postgres-errors.ts'
 import type { ConnectionPool } from './postgres-pool.ts'

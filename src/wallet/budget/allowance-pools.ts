@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts'
 import { newId } from '../../text/ids.ts'
-import { LEASE_MS, renewAllowances } from './allowances.ts'
 import { giveBack, isEmpty, newPool, noteOut, type Pool, type PoolDeps, sizeFor } from './allowance-pool.ts'
+import { LEASE_MS, renewAllowances } from './allowances.ts'
 import type { Payer } from './reservation.ts'
 import type { Spender } from './spending.ts'
 

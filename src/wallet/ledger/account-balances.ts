@@ -7,9 +7,9 @@ import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
 import { toUsd } from '../../text/money.ts'
 import { periodOf } from '../../text/period.ts'
-import type { LimitsOf } from '../budget/spending-limits.ts'
 import { spentAndOwed } from '../budget/open-debts.ts'
 import { dayOf } from '../budget/spending.ts'
+import type { LimitsOf } from '../budget/spending-limits.ts'
 import { type AccountRef, accountOf } from './accounts.ts'
 
 /** A budget and the amount spent of it. */

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { CallSpend } from '../../calls/call-spend.ts'
-import { runBuiltRows } from '../../store/prepared-sql.ts'
 import type { Engine } from '../../store/engine.ts'
+import { runBuiltRows } from '../../store/prepared-sql.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import type { Micros } from '../../text/money.ts'

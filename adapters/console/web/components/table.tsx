@@ -1,7 +1,7 @@
 import { type ComponentChildren, Fragment, type TargetedMouseEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { besideList, isBeside } from '../list-beside-record.ts'
 import { count } from '../format.ts'
+import { besideList, isBeside } from '../list-beside-record.ts'
 import type { Paged } from '../paging.ts'
 import type { Live } from '../use-live.ts'
 import { CutText } from './cut-text.tsx'

@@ -1,8 +1,8 @@
 import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
+import { cogOf, type LineDwell } from './attention-estimate.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from './dwells.ts'
 import type { GazeMap } from './gaze-map.ts'
 import { consoleUrl, type Material } from './material.ts'
-import { cogOf, type LineDwell } from './attention-estimate.ts'
 import type { Face } from './webcam.ts'
 
 /**

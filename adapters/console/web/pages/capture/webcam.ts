@@ -1,5 +1,5 @@
-import { nextView, type View, wholeOf } from './face-view.ts'
 import { emoOf } from './attention-estimate.ts'
+import { nextView, type View, wholeOf } from './face-view.ts'
 
 /** A detected face: features of the gaze, confidence (0 to 1) and expression. */
 export interface Face {

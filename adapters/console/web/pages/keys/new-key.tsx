@@ -3,8 +3,8 @@ import { PATIENT_MS } from '../../api.ts'
 import { Checkbox, FormDialog, FormFields } from '../../components/components.ts'
 import { secretReply, usePostOnce } from '../../post-once.ts'
 import { KEY_TERMS, KeyFields } from './key-fields.tsx'
-import { ShownToken } from './shown-token.tsx'
 import { AS, type Draft, draftOf, NAME, type Term, termsIn } from './key-terms.ts'
+import { ShownToken } from './shown-token.tsx'
 
 const SCOPES = [
   { scope: 'inference', label: 'Inference: model calls and memory over HTTP' },

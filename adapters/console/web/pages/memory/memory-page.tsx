@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
-import { listAddressOfRecord } from '../../list-beside-record.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
@@ -19,6 +18,7 @@ import {
   When,
 } from '../../components/components.ts'
 import { Empty } from '../../components/empty.tsx'
+import { listAddressOfRecord } from '../../list-beside-record.ts'
 import { go, href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'

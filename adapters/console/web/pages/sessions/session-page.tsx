@@ -21,8 +21,8 @@ import {
   When,
 } from '../../components/components.ts'
 import { count, usd } from '../../format.ts'
-import { usePostOnce } from '../../post-once.ts'
 import { usePage } from '../../paging.ts'
+import { usePostOnce } from '../../post-once.ts'
 import { href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { amountIn } from '../../typed.ts'
