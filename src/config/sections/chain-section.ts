@@ -36,7 +36,7 @@ const network = lazySchema(() =>
   }),
 )
 
-/** How released escrows are paid. */
+/** Payment of released escrows. */
 const settlement = () =>
   z
     .strictObject({
