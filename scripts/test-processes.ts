@@ -20,7 +20,7 @@ const HOOKS = /^(before|beforeEach|afterEach)\(/m
 /** Folders whose test files start programs, and take longer. Files with hooks start a gateway for all of their cases. */
 const SLOW = /^test\/(chain|docs|e2e|payments)\//
 /** Files in one process, by what they have in common. More would leave a core without work at the end. */
-const AT_MOST = { quick: 14, slow: 5, postgres: 5, console: 4 }
+const AT_MOST = { quick: 14, slow: 5, postgres: 5, console: 3 }
 type Kind = keyof typeof AT_MOST
 
 /**

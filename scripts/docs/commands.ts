@@ -17,7 +17,7 @@ const TESTED: readonly Tested[] = [
   {
     page: 'docs/reference/clients.md',
     headings: ['Azure OpenAI', 'Amazon Bedrock', 'Vertex AI'],
-    test: 'test/docs/clients-of-clouds.test.ts',
+    test: 'test/docs/clients-of-clouds.long.ts',
   },
   { page: 'docs/reference/coding-sessions.md', test: 'test/e2e/session.test.ts' },
   { page: 'docs/reference/connect.md', test: 'test/e2e/connect.test.ts' },

@@ -63,7 +63,7 @@ function pack(name: string): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-pack-'))
   try {
     symlinkSync(realpathSync(join('node_modules', name)), join(folder, 'package'), 'junction')
-    return execFileSync('tar', ['-czhf', '-', '-C', folder, 'package'], { maxBuffer: 1 << 28 })
+    return execFileSync('tar', ['-chf', '-', '-C', folder, 'package'], { maxBuffer: 1 << 28 })
   } finally {
     rmSync(folder, { recursive: true })
   }

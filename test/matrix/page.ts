@@ -47,7 +47,7 @@ interface Part {
 
 const HEAD = `# Compatibility
 
-<!-- Written by test/matrix/compatibility.test.ts with GAZEWAY_WRITE_PAGES=1; a test compares it. -->
+<!-- Written by test/matrix/compatibility.long.ts with GAZEWAY_WRITE_PAGES=1; a test compares it. -->
 
 What providers and clients differ in, and what becomes of it on each way through Gazeway. M is the Messages API, R Responses and C chat
 completions: \`M over C\` is a request to \`/v1/messages\` that a provider of chat completions answers. Providers are doubles that refuse
