@@ -67,7 +67,7 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
     },
     async close() {
       await Promise.all(pools.map((pool) => pool.close()))
-      await deps.late.reads.ended()
+      await Promise.all([deps.late.reads.ended(), deps.late.detached.ended()])
     },
   }
 }

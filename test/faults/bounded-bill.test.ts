@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type RunningPlatform, startPlatform } from '../adapters/platform.ts'
+import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
 import {
   type Behaviour,
@@ -106,11 +106,16 @@ async function newKey(usd: number, billing: 'recorded' | 'cost' = 'recorded') {
       .where('key_id', '=', record.id)
       .where('micros', '>', 0)
     await running.gateway.calls.flush()
+    return spent()
+  }
+  /** What is counted by now. */
+  async function spent(): Promise<number> {
+    await running.gateway.calls.flush()
     await until(async () => (await left.execute()).length === 0)
     const { items } = await running.gateway.keys.list({ limit: 1000 })
     return Math.round((items.find(({ id }) => id === record.id)?.spend.total_usd ?? 0) * 1e6)
   }
-  return { send, counted, id: record.id }
+  return { send, counted, spent, id: record.id }
 }
 
 describe('the bill of the provider', () => {
@@ -202,6 +207,70 @@ const streams =
     await delay(afterDone.length * 50)
     for (const event of afterDone) reply.write(`data: ${JSON.stringify(event)}\n\n`)
     reply.end()
+/** What an answer in the background read and wrote, which is told once it is complete. */
+const READ_MICROS = 300_000 * PRICES.input + 500 * PRICES.output
+const COMPLETED = { ...response('Found.'), id: 'resp_1', usage: { input_tokens: 300_000, output_tokens: 500 } }
+
+describe('an answer in the background', () => {
+  const body = JSON.stringify({
+    model: 'agent',
+    input: 'Search for a day.',
+    background: true,
+    max_output_tokens: 500,
+    tools: [{ type: 'web_search' }],
+  })
+
+  /** Answers later, once it has been asked for twice. */
+  function works(answer: object, micros: number): void {
+    upstream.on('/responses', tells({ ...QUEUED, id: 'resp_1' }, micros))
+    const [later, done] = [json(200, { ...QUEUED, id: 'resp_1', status: 'in_progress' }), json(200, answer)]
+    let asked = 0
+    upstream.on('/responses/resp_1', (reply, request) => (++asked < 3 ? later : done)(reply, request))
+  }
+
+  it('costs what it has read beyond its reservation, though its client never asks for it', async () => {
+    works(COMPLETED, READ_MICROS)
+    const { send, spent, id } = await newKey(2)
+    assert.equal((await send('/responses', body)).status, 200)
+    assert.ok((await spent()) < READ_MICROS, 'its reservation, at first')
+    await until(async () => (await spent()) === billed, { seconds: 20 })
+    const { items } = await running.gateway.calls.history({ caller_id: id, limit: 5 })
+    const [later] = items
+    assert.deepEqual([later?.path, later?.upstream_cost_usd], ['/v1/responses/{id}', READ_MICROS / 1e6])
+    assert.deepEqual(later?.usage?.prompt_tokens, 300_000)
+  })
+
+  it('is borne by the operator beyond that for a customer, in its budgets and on the statement', async () => {
+    works(COMPLETED, READ_MICROS)
+    const { send, spent, id } = await newKey(2, 'cost')
+    assert.equal((await send('/responses', body)).status, 200)
+    await until(async () => (await spent()) === billed, { seconds: 20 })
+    const { available_usd: left } = await running.gateway.wallet.balances(id)
+    const month = new Date().toISOString().slice(0, 7)
+    const reply = await ask(running, 'GET', `/api/wallet/statements?period=${month}&caller_id=${id}`, {
+      key: running.admin,
+    })
+    const { absorbed_usd: borne } = ((await reply.json()) as { totals: { absorbed_usd: number } }).totals
+    assert.equal(Math.round((borne - left) * 1e6), billed)
+    assert.ok(borne > 0.5 && left < 0, `${borne} borne, ${left} left`)
+  })
+
+  it('costs its reservation where it has cost less, or is cancelled', async () => {
+    const cheap = { ...COMPLETED, usage: { input_tokens: 10, output_tokens: 5 } }
+    for (const answer of [cheap, { ...QUEUED, id: 'resp_1', status: 'cancelled' }]) {
+      works(answer, 0)
+      const { send, spent, counted } = await newKey(2)
+      await send('/responses', body)
+      const reserved = await spent()
+      assert.ok(reserved > 0)
+      const asks = () => upstream.received.filter(({ path }) => path.endsWith('/responses/resp_1')).length
+      const before = asks()
+      await until(async () => asks() >= before + 3, { seconds: 20 })
+      assert.equal(await counted(), reserved)
+    }
+  })
+})
+
   }
 /** Bills the prompt, and what the model may have thought meanwhile, and does not say a word of it. */
 const silently =

@@ -42,6 +42,8 @@ export interface BilledAttempt {
   isStated: boolean
   usage: Usage | null
   latencyMs: number
+  /** True for the cost of an answer for which the whole reservation was booked, before it was known. */
+  isLater?: true
   /** True when the client received part of its answer. */
   isHad: boolean
 }

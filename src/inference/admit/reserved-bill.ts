@@ -8,8 +8,9 @@ import type { CountedCall } from '../rates/rate-share.ts'
 import { type ForeignAnswer, noteForeignAnswer } from './allowed-models.ts'
 import { createAnswerLength } from './answer-length.ts'
 import type { Bill } from './bill.ts'
+import type { BilledAttempt } from './billed-attempt.ts'
 import { type ChargeDeps, chargedBooking } from './charged-booking.ts'
-import { sharesOf } from './cost-shares.ts'
+import { reservedOf, sharesOf } from './cost-shares.ts'
 import { type BookedCall, type CostBooking, type RecordDeps, recordedBooking } from './recorded-booking.ts'
 import {
   extendInTime,
@@ -69,6 +70,8 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
   })
   let tokens = 0
   let isCut = false
+  /** Booked for attempts whose cost was not known. */
+  let unknownMicros = 0
   let keptOpen: Promise<unknown> | null = null
   let onEnded = (): void => {}
 
@@ -111,21 +114,24 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
     cutOff() {
       isCut = isBounded
     },
-    attempted(attempt) {
+    attempted(reported) {
+      const attempt = reported.isLater ? withoutBooked(reported, unknownMicros) : reported
       const { callId, model, costMicros, isHad } = attempt
       noteForeignAnswer(deps.onForeignModel, key, attempt)
       tokens += attempt.usage?.total_tokens ?? 0
       const booked = (!isHad && beside?.take()) || booking
       const left = booked.left()
       const isUnseen = isDetached && isBounded && isHad && (attempt.usage?.estimated ?? true)
+      const isUnknown = (isCut && !attempt.isByPiece) || isUnseen
       const shares = sharesOf(attempt, {
         left,
         isCharged,
         readsMore: bound.readsMore,
         isLimitedByClient: bound.isLimitedByClient,
         paidTokens: length.paidTokens(attempt.usage),
-        isUnknown: (isCut && !attempt.isByPiece) || isUnseen,
+        isUnknown,
       })
+      if (isUnknown || attempt.unseenMicros === Infinity) unknownMicros += reservedOf(shares)
       if (costMicros > left) {
         const absorbedMicros = isCharged ? shares.borneBeyondMicros : 0
         deps.onOverrun({ callId, callerId: key.id, model, reservedMicros: left, costMicros, absorbedMicros })
@@ -137,10 +143,16 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
       counted.end(tokens)
       length.end()
       if (keptOpen === null) return endBookings()
-      void keptOpen.then(endBookings).then(onEnded, onEnded)
+      void keptOpen.finally(endBookings).then(onEnded, onEnded)
     },
   }
 }
+
+/** An attempt with its cost beyond what was booked for it already. */
+const withoutBooked = (attempt: BilledAttempt, bookedMicros: Micros): BilledAttempt => ({
+  ...attempt,
+  costMicros: Math.max(0, attempt.costMicros - bookedMicros),
+})
 
 /** Error of a stream that the budget of its session does not hold; null when another limit cut it. */
 function sessionCut(refusal: GazewayError | null): GazewayError | null {

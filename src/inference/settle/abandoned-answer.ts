@@ -10,11 +10,14 @@ import { createLateReads, type LateReads, type LateReceiver } from '../relay/aba
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
 import { statedLater } from './cost-stated-later.ts'
+import { createDetachedAnswers, type DetachedAnswers } from './detached-answer.ts'
 
 /** Terms on which answers are read, and priced, whose clients have left. */
 export interface LateTerms {
   reads: LateReads
   rates: OutputRates
+  /** Answers in the background that are asked for until they are complete. */
+  detached: DetachedAnswers
   /** Time for the usage to come where closing a connection stops the provider's bill, in milliseconds. */
   readOnMs: number
 }
@@ -23,6 +26,7 @@ export interface LateTerms {
 export const createLateTerms = (readOnMs: number): LateTerms => ({
   reads: createLateReads(),
   rates: createOutputRates(),
+  detached: createDetachedAnswers(),
   readOnMs,
 })
 

@@ -59,6 +59,8 @@ export interface Invocation {
   /** Candidates passed over since the attempt before. */
   skipped?: SkippedCandidate[]
   /** False for a request that is no call, such as one for a list of models. */
+  /** True for an answer in the background, of which the reservation was booked before its cost was known. */
+  isLater?: true
   isRecorded: boolean
   /** Changes of the request on its way there. */
   changes: Pick<Changes, 'list'>
@@ -244,8 +246,10 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       unseenMicros: unseen.micros,
       discardedMicros,
       price,
+      ...(invocation.isLater && { isLater: true as const }),
       isStated: priceFrom === 'stated',
-      usage,
+      // Its tokens cost more than the rest that is booked.
+      usage: invocation.isLater ? null : usage,
       latencyMs: elapsedMs(),
       isHad: isPaidFor,
     })
