@@ -105,13 +105,12 @@ async function newKey(usd: number, billing: 'recorded' | 'cost' = 'recorded') {
       .select('id')
       .where('key_id', '=', record.id)
       .where('micros', '>', 0)
-    await running.gateway.calls.flush()
+    await until(async () => (await left.execute()).length === 0)
     return spent()
   }
   /** What is counted by now. */
   async function spent(): Promise<number> {
     await running.gateway.calls.flush()
-    await until(async () => (await left.execute()).length === 0)
     const { items } = await running.gateway.keys.list({ limit: 1000 })
     return Math.round((items.find(({ id }) => id === record.id)?.spend.total_usd ?? 0) * 1e6)
   }
@@ -152,6 +151,10 @@ const tells = (body: object, micros: number, status = 200): Behaviour => {
   }
 }
 const QUEUED = { ...response(''), id: 'resp_1', status: 'queued', output: [], usage: null }
+/** A recording of hours, by its address. */
+const LINKED = new FormData()
+LINKED.set('model', 'router/scribe')
+LINKED.set('url', 'https://example.com/a-day.ogg')
 const RECORDING = new FormData()
 RECORDING.set('model', 'router/scribe')
 RECORDING.set('response_format', 'verbose_json')
@@ -180,33 +183,30 @@ const HIDDEN: Array<[what: string, path: string, body: string | FormData, reply:
     tells({ text: 'Hi', duration: 3599.5 }, 360_000),
     200,
   ],
+  ['a recording by its address', '/audio/transcriptions', LINKED, tells({ text: 'Hi' }, 8_640_000), 400],
+  [
+    'speech that is slow, and tells no usage',
+    '/audio/speech',
+    JSON.stringify({ model: 'agent', voice: 'a', input: 'a'.repeat(4000), speed: 0.25 }),
+    (reply) => {
+      // A minute has 1,250 tokens, and about 900 letters at full speed.
+      billed += Math.ceil((4000 / 900) * 4 * 1250 * PRICES.output)
+      reply.writeHead(200, { 'content-type': 'audio/mpeg' }).end(Buffer.alloc(100))
+    },
+    200,
+  ],
 ]
 it('is counted where a request hides it', async () => {
   for (const [what, path, body, reply, status] of HIDDEN) {
     upstream.on(path, reply)
     const { send, counted } = await newKey(2)
-    const { status: found } = await send(path, body)
-    assert.equal(found, status, what)
+    const answer = await send(path, body)
+    assert.equal(answer.status, status, `${what}: ${await answer.text()}`)
     assert.ok((await counted()) >= billed, `${what}: ${await counted()} of ${billed}`)
   }
   upstream.on('/chat/completions', provider)
 })
 
-/** Usage in the provider's answer of 700 tokens, and its bill. */
-const TOLD = { prompt_tokens: 40, completion_tokens: 700, total_tokens: 740 }
-const TOLD_MICROS = 40 * PRICES.input + 700 * PRICES.output
-const [ROLE, WORD, STOP] = chunks(['Hi'], null) as [object, object, object]
-/** A stream that tells its usage in an unusual place. The client has asked for none. */
-const streams =
-  (events: object[], afterDone: object[] = []): Behaviour =>
-  async (reply) => {
-    billed += TOLD_MICROS
-    reply.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const event of events) reply.write(`data: ${JSON.stringify(event)}\n\n`)
-    reply.write('data: [DONE]\n\n')
-    await delay(afterDone.length * 50)
-    for (const event of afterDone) reply.write(`data: ${JSON.stringify(event)}\n\n`)
-    reply.end()
 /** What an answer in the background read and wrote, which is told once it is complete. */
 const READ_MICROS = 300_000 * PRICES.input + 500 * PRICES.output
 const COMPLETED = { ...response('Found.'), id: 'resp_1', usage: { input_tokens: 300_000, output_tokens: 500 } }
@@ -271,6 +271,21 @@ describe('an answer in the background', () => {
   })
 })
 
+/** Usage in the provider's answer of 700 tokens, and its bill. */
+const TOLD = { prompt_tokens: 40, completion_tokens: 700, total_tokens: 740 }
+const TOLD_MICROS = 40 * PRICES.input + 700 * PRICES.output
+const [ROLE, WORD, STOP] = chunks(['Hi'], null) as [object, object, object]
+/** A stream that tells its usage in an unusual place. The client has asked for none. */
+const streams =
+  (events: object[], afterDone: object[] = []): Behaviour =>
+  async (reply) => {
+    billed += TOLD_MICROS
+    reply.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of events) reply.write(`data: ${JSON.stringify(event)}\n\n`)
+    reply.write('data: [DONE]\n\n')
+    await delay(afterDone.length * 50)
+    for (const event of afterDone) reply.write(`data: ${JSON.stringify(event)}\n\n`)
+    reply.end()
   }
 /** Bills the prompt, and what the model may have thought meanwhile, and does not say a word of it. */
 const silently =

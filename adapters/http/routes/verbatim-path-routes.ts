@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import { GazewayError } from '../../../src/errors.ts'
 import type { Gateway } from '../../../src/gateway.ts'
 import type { CallerContext, ModelBody } from '../../../src/inference/admit/admit.ts'
-import { VERBATIM_PATHS, type VerbatimPath } from '../../../src/inference/api/verbatim-paths.ts'
+import { LINKING_FIELDS, VERBATIM_PATHS, type VerbatimPath } from '../../../src/inference/api/verbatim-paths.ts'
 import type { OpenCalls } from '../../../src/inference/inference.ts'
 import { type CallVerbatim, type PathRequest, requestedModel } from '../../../src/inference/verbatim/call-verbatim.ts'
 
@@ -147,7 +147,7 @@ async function mayHoldRequests(form: FormData): Promise<boolean> {
 const BLANK = [...Buffer.from(' \t\r\n\ufeff'), 0x00, 0xfe, 0xff]
 const [OBJECT] = Buffer.from('{')
 
-/** Reads the model and the `stream` flag of a form. @throws GazewayError `validation_failed` */
+/** Reads the model, the `stream` flag and the addresses of recordings of a form. @throws GazewayError `validation_failed` */
 function modelIn(form: FormData): ModelBody {
   const models = form.getAll('model')
   const [model] = models
@@ -157,6 +157,7 @@ function modelIn(form: FormData): ModelBody {
   return {
     ...(model !== undefined && { model }),
     ...(form.get('stream') === 'true' && { stream: true }),
+    ...Object.fromEntries(LINKING_FIELDS.flatMap((name) => (form.has(name) ? [[name, form.getAll(name).join()]] : []))),
   }
 }
 

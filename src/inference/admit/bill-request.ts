@@ -10,12 +10,13 @@ import type { SessionGate } from '../session/session-gate.ts'
 import type { ModelChoice } from '../upstreams/provider.ts'
 import { type Bill, billOfOthers, countedBill, NO_BILL, type PaidContext } from './bill.ts'
 import { requireCounts, requireExactNames } from './billed-fields.ts'
+import { requireRecording } from './linked-recording.ts'
 import { nameLimit } from './name-limit.ts'
 import { beginCounted, type Prepare, preparedWith } from './prepared-call.ts'
 import { NO_PARTS, type PricedParts, pricedParts } from './priced-parts.ts'
 import type { NoteRefusal } from './refusals.ts'
 import { repeatsNames } from './repeated-names.ts'
-import { isOpen, longestAnswers } from './requested-answers.ts'
+import { isOpen, longestAnswers, SPEECH } from './requested-answers.ts'
 import { requireModels, requireNamed, requirePrices } from './require-allowed.ts'
 import { type Reserved, reserveFor } from './reserve.ts'
 import { type BillDeps, reservedBill } from './reserved-bill.ts'
@@ -206,7 +207,7 @@ function billOf(
   const isLimited = isHeld(caller) || caller.models !== null
   if (isLimited) requireExactNames(json)
   requireModels(caller, choices)
-  const parts = isLimited ? pricedParts(choices, json) : NO_PARTS
+  const parts = isLimited ? pricedParts(choices, pricedFieldsOf(asked)) : NO_PARTS
   const fielded = [...parts.instead, ...parts.beside.map(({ model }) => model)]
   requireNamed(caller, choices, fielded)
   // The list of a provider may state prices that are not known yet.
@@ -224,6 +225,10 @@ function billOf(
     return within([...choices, ...found])
   })
 }
+
+/** Fields of a request that may change its price. The `speed` of speech is a number, and no service. */
+const pricedFieldsOf = ({ path, request: { json } }: BilledRequest): BoundedRequest['json'] =>
+  endpointOf(path) === SPEECH ? { ...json, speed: null } : json
 
 /** Creates the bill of a call whose cost has an upper bound. */
 function billWithin(
@@ -289,7 +294,7 @@ function tokensOf(deps: RequestBillDeps, endpoint: string, { bytes, json }: Boun
 /**
  * Worst-case cost of a call by a key with limits.
  *
- * @throws GazewayError `validation_failed`
+ * @throws GazewayError `validation_failed` or `field_not_allowed`
  */
 function boundOfHeld(
   deps: RequestBillDeps,
@@ -298,6 +303,7 @@ function boundOfHeld(
   parts: PricedParts,
 ): CallBound {
   requireCounts(request.json)
+  requireRecording(endpointOf(path), request.json)
   return boundOf(deps, endpointOf(path), request, [...choices, ...parts.instead], parts)
 }
 

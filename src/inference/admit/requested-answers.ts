@@ -8,6 +8,7 @@ export function longestAnswers(
   endpoint: string,
   json: Fields,
 ): { limit: number; answers: number } {
+  if (endpoint === SPEECH) return { limit: Math.max(maxOutputTokens, spokenTokens(json)), answers: 1 }
   const known = limitsAt(endpoint)
   // On an unknown endpoint, the limit sent may be ignored.
   const limit =
@@ -15,6 +16,19 @@ export function longestAnswers(
       ? (largestOf(known, json) ?? maxOutputTokens)
       : Math.max(maxOutputTokens, largestOf(ANSWER_LIMITS, json) ?? 0)
   return { limit, answers: INPUT_ALONE.has(endpoint) ? 0 : choicesOf(json) * promptsOf(json) }
+}
+
+export const SPEECH = '/audio/speech'
+/** Tokens of speech for each byte of its text, spoken slowly: 20 a second (OpenAI), and 5 letters. */
+const SPOKEN_PER_BYTE = 4
+/** Slowest speed that providers offer. */
+const SLOWEST = 0.25
+
+/** Most tokens of a text that is read aloud. Its answer has no limit, and most tell no usage. */
+function spokenTokens({ input, speed }: Fields): number {
+  const bytes = Buffer.byteLength(typeof input === 'string' ? input : (JSON.stringify(input) ?? ''))
+  const slow = typeof speed === 'number' ? Math.min(1, Math.max(SLOWEST, speed)) : 1
+  return Math.ceil((bytes * SPOKEN_PER_BYTE) / slow)
 }
 
 /** Tells whether a client leaves the length of an answer open, at an endpoint that limits it. */

@@ -59,6 +59,13 @@ export const VERBATIM_PATHS: readonly VerbatimPath[] = [
   { ...seen('POST', '/batches/{id}/cancel'), makes: true },
 ]
 
+/**
+ * Fields of a request about a recording that name it instead of containing it: Groq's `url`
+ * (https://console.groq.com/docs/speech-to-text), and Mistral's `file_url` and `file_id`
+ * (https://docs.mistral.ai/capabilities/audio).
+ */
+export const LINKING_FIELDS = ['url', 'file_url', 'file_id'] as const
+
 /** Tells whether a request to a path calls a model. */
 export const asksModel = ({ cost }: VerbatimPath): boolean => cost === 'input' || cost === 'answer'
 
