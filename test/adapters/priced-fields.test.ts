@@ -404,6 +404,10 @@ describe('what an answer names', () => {
       (await ask(BUDGET, 'gpt/gpt-5', { tools: [{ type: tool }] }, '/responses')).record?.upstream_cost_usd
     assert.equal(await charged('web_search'), 0.02225) // 1000 × 1.25 + 100 × 10 + 2 × 10,000
     assert.equal(await charged('web_search_preview'), 0.05225)
+    const environment = { type: 'container_reference', container_id: 'cntr_1' }
+    const shell = { type: 'shell_call', action: { commands: ['ls'] }, environment }
+    upstream.on('/responses', json(200, { ...answer, output: [shell, shell] }))
+    assert.equal(await charged('shell'), 0.03225)
   })
 
   it('counts tools that Groq ran and searches of Gemini, streamed and whole', async () => {

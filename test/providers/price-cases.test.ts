@@ -291,6 +291,21 @@ const CASES: Array<
   [
     'a compaction',
     'anthropic claude-opus-5-5',
+  [
+    'a container of a shell and of code, and a shell of the client',
+    'openai gpt-5',
+    response(1000, 100),
+    null,
+    62_250, // 1000×1.25 + 100×10 + 2×30,000
+    {
+      output: [
+        { type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_1' } },
+        { type: 'code_interpreter_call', container_id: 'cntr_1' },
+        { type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_2' } },
+        { type: 'shell_call', environment: { type: 'local' } },
+      ],
+    },
+  ],
     message(20_000, 3000, {
       iterations: [
         { type: 'compaction', ...message(178_000, 2000) },

@@ -33,6 +33,7 @@ const ITEMS: Readonly<Record<string, FeeUnit>> = {
   x_search_call: 'search',
   file_search_call: 'file_search',
   code_interpreter_call: 'code',
+  shell_call: 'code',
   image_generation_call: 'tool_image',
 }
 
@@ -127,13 +128,19 @@ function withImageTokens(uses: Uses, { input_tokens: input, output_tokens: outpu
   return { ...others, tool_image_input_token: countOf(input, MOST_TOKENS), tool_image_output_token: tokens }
 }
 
-/** Counts the items of a Response. Pages that were opened are no searches, and a container is used by several calls. */
+/**
+ * Counts the items of a Response. Pages that were opened are no searches, a container is used by several calls, and a
+ * shell without one is the client's.
+ */
 function itemsIn(output: unknown): Uses {
   const uses: Partial<Record<FeeUnit, number>> = {}
   const containers = new Set<unknown>()
-  for (const { type, action, container_id } of objectsOrNone(output)) {
+  for (const { type, action, environment, container_id = fieldsOrNone(environment).container_id } of objectsOrNone(
+    output,
+  )) {
     const unit = Object.hasOwn(ITEMS, String(type)) ? ITEMS[String(type)] : undefined
     if (unit === undefined || (fieldsOrNone(action).type ?? 'search') !== 'search') continue
+    if (type === 'shell_call' && container_id === undefined) continue
     if (unit === 'code' && containers.has(container_id)) continue
     if (unit === 'code') containers.add(container_id)
     uses[unit] = (uses[unit] ?? 0) + 1
