@@ -78,6 +78,19 @@ describe('doctor', () => {
     assert.match(lines[6] ?? '', /calls: \d+$/)
   })
 
+  it('lists the models without a price that keys with budgets or charges may not use', async () => {
+    const own = newPlace()
+    mkdirSync(own.data, { recursive: true })
+    const at = { base_url: upstream.url, api_keys: ['k'] }
+    const router = { provider: 'openrouter', ...at, aliases: { mine: 'maker/invented' } }
+    const upstreams = { router, bare: { provider: upstream.url, api_keys: ['k'] } }
+    writeFileSync(join(own.data, 'config.json'), JSON.stringify({ upstreams }))
+    const { lines } = await doctor(SANDBOX, {}, own)
+    const found = lines.find((line) => line.includes(' prices '))
+    assert.match(found ?? '', /no price at router, refused to keys with budgets or charges: mine/)
+    assert.match(found ?? '', /at bare keys with budgets or charges may use the models of pricing\.models alone/)
+  })
+
   it('finds damage in parts of a store that were not read yet', async () => {
     const { file, database } = await storeOf('damaged')
     const { rootpage } = database.prepare("select rootpage from sqlite_master where name = 'session_texts'").get() as {
