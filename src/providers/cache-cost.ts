@@ -1,13 +1,13 @@
 import type { Micros } from '../text/money.ts'
 import { exactCost, type UsedByCall } from './cost.ts'
 import { type PricedModel, type Prices, pricedBy } from './prices.ts'
-import { NO_AUDIO_COUNTED, type Usage } from './token-usage.ts'
+import { NO_MEDIA_COUNTED, type Usage } from './token-usage.ts'
 
 /** Millionths of a micro-dollar in one. */
 const MILLIONTHS = 1_000_000
 
 /** Terms of the prices of a call, besides its model. */
-type Terms = Pick<UsedByCall, 'tier' | 'audio'>
+type Terms = Pick<UsedByCall, 'tier' | 'media'>
 
 /**
  * Money that the provider's prompt cache saved on a call, in whole micro-dollars, rounded down:
@@ -16,7 +16,7 @@ type Terms = Pick<UsedByCall, 'tier' | 'audio'>
  * saved = cached input tokens × (price of input − price of cached input)
  * ```
  *
- * Prices are those of the call: of its model, tier and length of prompt; and of speech for what was spoken.
+ * Prices are those of the call: of its model, tier and length of prompt; and of media for what was no text.
  */
 export function savedByCache(
   { usage, parts = null, ...terms }: UsedByCall,
@@ -56,7 +56,7 @@ export function costOfMiss(tokens: number, usage: Usage, terms: Terms, model: Pr
 
 /** Cost of one usage less that of another. 0 where that costs more. */
 function difference(dear: Usage, cheap: Usage, model: PricedModel, prices: Prices, terms: Terms): Micros {
-  const { tier, audio = NO_AUDIO_COUNTED } = terms
-  const cost = (usage: Usage) => exactCost(usage, model, prices, tier, audio)
+  const { tier, media = NO_MEDIA_COUNTED } = terms
+  const cost = (usage: Usage) => exactCost(usage, model, prices, tier, media)
   return Math.max(0, Math.floor((cost(dear) - cost(cheap)) / MILLIONTHS))
 }

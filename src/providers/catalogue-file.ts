@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MICROS_PER_USD } from '../text/money.ts'
-import { dearerPrices, PRICE_KINDS, type PresetModel, type TokenPrices } from './preset.ts'
+import { dearerPrices, eachMediumKind, PRICE_KINDS, type PresetModel, type TokenPrices } from './preset.ts'
 
 const micros = z.int().min(0).max(1e12)
 const rates = z.strictObject({
@@ -9,9 +9,7 @@ const rates = z.strictObject({
   cached_input: micros.optional(),
   cache_write: micros.optional(),
   cache_write_1h: micros.optional(),
-  audio_input: micros.optional(),
-  cached_audio_input: micros.optional(),
-  audio_output: micros.optional(),
+  ...eachMediumKind(() => micros.optional()),
 })
 const day = z.iso.date()
 

@@ -103,11 +103,17 @@ function fallsOf(
   ])
   return all.flatMap((prices) =>
     KINDS.flatMap((kind) => {
-      const [was, is] = [before[kind], prices[kind]]
+      const [was, is] = [before[kind], kind === 'output' ? outputBeside(before, prices) : prices[kind]]
       return was && is !== undefined && is < was * LEAST_SHARE ? [{ kind, before: was, after: is }] : []
     }),
   )
 }
+
+/** Rate of answers. Where there was one rate for text and images, the dearest of all: it has not fallen. */
+const outputBeside = (before: TokenPrices, { output, image_output = 0, video_output = 0 }: TokenPrices): number =>
+  before.image_output === undefined && before.video_output === undefined
+    ? Math.max(output, image_output, video_output)
+    : output
 
 /** Numbers of models whose prices are new, changed or gone. */
 export function changesIn(

@@ -1,5 +1,5 @@
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
-import type { TokenPrices } from './preset.ts'
+import { MEDIA, type Medium, type TokenPrices } from './preset.ts'
 import type { FeeUnit } from './priced-fields.ts'
 import {
   type CostOrigin,
@@ -12,9 +12,9 @@ import {
   priceFor,
 } from './prices.ts'
 import { presetOf } from './providers.ts'
-import { dearer, pricesOf, type Rates, ratesOfCall } from './rates.ts'
+import { dearer, pricesWith, RATES_OF, type Rates, ratesOfCall } from './rates.ts'
 import { type CallTier, STANDARD_TIER, type TierFields, tierIn, tierName } from './tiers.ts'
-import { type AudioTokens, NO_AUDIO_COUNTED, type Usage, type UsagePart } from './token-usage.ts'
+import { type MediaTokens, NO_MEDIA_COUNTED, type Usage, type UsagePart } from './token-usage.ts'
 
 /** Number of tokens that a price refers to. */
 const UNIT = 1_000_000
@@ -24,8 +24,8 @@ export interface UsedByCall {
   usage: Usage | null
   /** Tokens by model, when several used them. Null or absent for one. */
   parts?: readonly UsagePart[] | null
-  /** Tokens of speech among them. Absent for {@link NO_AUDIO_COUNTED}. */
-  audio?: AudioTokens
+  /** Tokens of media among them. Absent for {@link NO_MEDIA_COUNTED}. */
+  media?: MediaTokens
   /** Uses of tools with a fee. */
   uses?: Readonly<Partial<Record<FeeUnit, number>>>
   tier: CallTier
@@ -38,13 +38,13 @@ export interface UsedByCall {
  * provider states takes precedence, but for models with a fixed price, and for one of 0 where the model has a price.
  */
 export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices): { micros: Micros; from: CostOrigin } {
-  const { usage, parts = null, audio = NO_AUDIO_COUNTED, uses = {}, tier, stated } = used
+  const { usage, parts = null, media = NO_MEDIA_COUNTED, uses = {}, tier, stated } = used
   const from = originOf(model, prices)
   if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
   let fees = 0
   for (const unit in uses) fees += feesOf(unit as FeeUnit, uses[unit as FeeUnit] ?? 0, model, prices)
   if (usage === null) return { micros: fees, from }
-  if (parts === null) return { micros: roundedUp(exactCost(usage, model, prices, tier, audio)) + fees, from }
+  if (parts === null) return { micros: roundedUp(exactCost(usage, model, prices, tier, media)) + fees, from }
   const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
   return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
 }
@@ -60,8 +60,9 @@ export function upstreamCost(
   model: PricedModel,
   prices: Prices,
   tier: CallTier = STANDARD_TIER,
+  media = NO_MEDIA_COUNTED,
 ): Micros {
-  return usage ? roundedUp(exactCost(usage, model, prices, tier)) : 0
+  return usage ? roundedUp(exactCost(usage, model, prices, tier, media)) : 0
 }
 
 /** Cost of tokens at the prices of one model, in millionths of a micro-dollar. */
@@ -70,46 +71,96 @@ export function exactCost(
   model: PricedModel,
   prices: Prices,
   tier: CallTier,
-  audio = NO_AUDIO_COUNTED,
+  media = NO_MEDIA_COUNTED,
 ): number {
   const rates = ratesOfCall(cardFor(model, prices), tier, usage.prompt_tokens)
-  const { input, output, cachedInput, cacheWrite, cacheWriteHour, audioInput, cachedAudioInput, audioOutput } = rates
+  const { input, output, cachedInput, cacheWrite, cacheWriteHour } = rates
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0, cache_write_1h_tokens: forAnHour = 0 } = usage
-  const heard = audioIn(usage, audio)
   return (
     (prompt - cached - written) * input +
     cached * cachedInput +
     (written - forAnHour) * cacheWrite +
     forAnHour * cacheWriteHour +
     completion * output +
-    heard.fresh * (audioInput - input) +
-    heard.cached * (cachedAudioInput - cachedInput) +
-    heard.spoken * (audioOutput - output)
+    costBesideText(usage, media, rates)
   )
 }
 
-/** Tokens of speech by their rate: of the prompt, of that from the cache, and of the answer. */
-function audioIn(usage: Usage, { input, output }: AudioTokens): { fresh: number; cached: number; spoken: number } {
-  const {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    cached_tokens: read = 0,
-    cache_write_tokens = 0,
-  } = usage
-  const fresh = Math.min(input, prompt - read - cache_write_tokens)
-  return { fresh, cached: Math.min(input - fresh, read), spoken: Math.min(output ?? completion, completion) }
+/** Cost of the media of a call beyond that of as many tokens of text. */
+function costBesideText(usage: Usage, media: MediaTokens, rates: Rates): number {
+  if (!MEDIA.some((medium) => hasOwnRates(medium, rates))) return 0
+  const counted = countedMedia(usage, media, rates)
+  return MEDIA.reduce((sum, medium) => {
+    const { input, cached, output } = RATES_OF[medium]
+    const { fresh, read, made } = counted[medium]
+    const more = fresh * (rates[input] - rates.input) + read * (rates[cached] - rates.cachedInput)
+    return sum + more + made * (rates[output] - rates.output)
+  }, 0)
+}
+
+function hasOwnRates(medium: Medium, rates: Rates): boolean {
+  const { input, cached, output } = RATES_OF[medium]
+  return rates[input] !== rates.input || rates[cached] !== rates.cachedInput || rates[output] !== rates.output
+}
+
+/** Tokens of a medium by their rate: of the prompt, of that from the cache, and of the answer. */
+interface CountedMedium {
+  fresh: number
+  read: number
+  made: number
+}
+
+/** Divides the tokens of a call among its media. What a usage does not count is of the dearest medium that it may be. */
+function countedMedia(usage: Usage, media: MediaTokens, rates: Rates): Record<Medium, CountedMedium> {
+  const { prompt_tokens, cached_tokens = 0, cache_write_tokens = 0 } = usage
+  const left = {
+    fresh: prompt_tokens - cached_tokens - cache_write_tokens,
+    read: cached_tokens,
+    made: usage.completion_tokens,
+  }
+  const counted = { audio: { ...NOTHING }, image: { ...NOTHING }, video: { ...NOTHING } }
+  function take(medium: Medium, kind: keyof CountedMedium, tokens: number): number {
+    const taken = Math.min(tokens, left[kind])
+    left[kind] -= taken
+    counted[medium][kind] += taken
+    return tokens - taken
+  }
+  for (const medium of MEDIA) {
+    const { input, output } = media[medium]
+    take(medium, 'read', take(medium, 'fresh', input ?? 0))
+    take(medium, 'made', output ?? 0)
+  }
+  const heard = dearestUncounted('input', media, rates)
+  if (heard !== null) take(heard, 'read', take(heard, 'fresh', Number.POSITIVE_INFINITY))
+  const made = dearestUncounted('output', media, rates)
+  if (made !== null) take(made, 'made', Number.POSITIVE_INFINITY)
+  return counted
+}
+
+const NOTHING: CountedMedium = { fresh: 0, read: 0, made: 0 }
+
+/** Finds the dearest of the media that a usage does not count. Null where text is dearer. */
+function dearestUncounted(part: 'input' | 'output', media: MediaTokens, rates: Rates): Medium | null {
+  const rateOf = (medium: Medium | null): number => rates[medium === null ? part : RATES_OF[medium][part]]
+  return MEDIA.filter((medium) => media[medium][part] === null).reduce<Medium | null>(
+    (dearest, medium) => (rateOf(medium) > rateOf(dearest) ? medium : dearest),
+    null,
+  )
 }
 
 /** Rates of one call in US dollars per 1,000,000 tokens, with their source: its cost can be computed again from them. */
-export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true; audio?: AppliedAudio } & (
+export type AppliedPrice = TokenPrices & { tier: string | null; mixed?: true } & Partial<
+    Record<Medium, AppliedMedium>
+  > &
+  (
     | { from: 'configuration'; id: string }
     | { from: 'catalogue'; id: string; source: string; date: string }
     | { from: 'fixed' | 'free' | 'dearest' | 'flat' }
   )
 
-/** Tokens of speech in a call; the others are text. */
-export interface AppliedAudio {
+/** Tokens of a medium in a call; the others are text. */
+export interface AppliedMedium {
   input_tokens: number
   cached_input_tokens: number
   output_tokens: number
@@ -121,35 +172,37 @@ export function appliedPrice(
   model: PricedModel,
   prices: Prices,
   tier: CallTier = STANDARD_TIER,
-  audio = NO_AUDIO_COUNTED,
+  media = NO_MEDIA_COUNTED,
 ): AppliedPrice {
   const { prices: _, ...origin } = priceFor(model, prices)
   const rates = ratesOfCall(cardFor(model, prices), tier, usage?.prompt_tokens ?? 0)
-  const { audio_input, cached_audio_input, audio_output, ...text } = pricesOf(rates)
-  const spoken = usage && appliedAudio(usage, audio, rates)
+  const applied = usage === null ? [] : appliedMedia(usage, media, rates)
+  const used = applied.map(([medium]) => medium)
   return {
-    ...text,
-    ...(spoken !== null && { audio_input, cached_audio_input, audio_output }),
+    ...pricesWith(used, rates),
     tier: tierName(tier),
     ...origin,
-    // The last member: sums of receipts are stored without it.
-    ...(spoken !== null && { audio: spoken }),
+    // The last members: sums of receipts are stored without them.
+    ...Object.fromEntries(applied),
   }
 }
 
-/** Tokens of speech of a call. Null where there are none, or where they cost the same as text. */
-function appliedAudio(usage: Usage, audio: AudioTokens, rates: Rates): AppliedAudio | null {
-  const { audioInput, input, cachedAudioInput, cachedInput, audioOutput, output } = rates
-  if (audioInput === input && cachedAudioInput === cachedInput && audioOutput === output) return null
-  const { fresh, cached, spoken } = audioIn(usage, audio)
-  if (fresh + cached + spoken === 0) return null
-  return { input_tokens: fresh, cached_input_tokens: cached, output_tokens: spoken }
+/** Tokens of the media of a call that do not cost the same as text. */
+function appliedMedia(usage: Usage, media: MediaTokens, rates: Rates): (readonly [Medium, AppliedMedium])[] {
+  const priced = MEDIA.filter((medium) => hasOwnRates(medium, rates))
+  if (priced.length === 0) return []
+  const counted = countedMedia(usage, media, rates)
+  return priced.flatMap((medium) => {
+    const { fresh, read, made } = counted[medium]
+    const tokens = { input_tokens: fresh, cached_input_tokens: read, output_tokens: made }
+    return fresh + read + made === 0 ? [] : [[medium, tokens] as const]
+  })
 }
 
-/** Tells whether the prompts of a model have another rate where they are spoken. */
-export function hearsAtOwnRate(model: PricedModel, prices: Prices): boolean {
-  const { audioInput, input } = cardFor(model, prices).standard
-  return audioInput !== input
+/** Media whose prompts have another rate than text has. */
+export function mediaWithOwnInput(model: PricedModel, prices: Prices): readonly Medium[] {
+  const { standard } = cardFor(model, prices)
+  return MEDIA.filter((medium) => standard[RATES_OF[medium].input] !== standard.input)
 }
 
 /** Tokens whose cost is bounded. */
@@ -164,8 +217,8 @@ export interface BoundedTokens {
   wholePrompt?: number
   /** True when the request asks the provider to keep its prompt for an hour. */
   isKeptForHour?: boolean
-  /** True when the prompt may have speech. */
-  hasAudio?: boolean
+  /** Media that the prompt may have. */
+  media?: readonly Medium[]
 }
 
 /**
@@ -173,14 +226,15 @@ export interface BoundedTokens {
  * may cause. A requested tier may be answered by the standard one, so the dearer of both counts.
  */
 export function maxCost(tokens: BoundedTokens, models: readonly PricedModel[], prices: Prices): Micros {
-  const { prompt, answer, cached = 0, isKeptForHour = false, hasAudio = false } = tokens
+  const { prompt, answer, cached = 0, isKeptForHour = false, media = [] } = tokens
   const costs = models.map((model) => {
-    const { input, cachedInput, cacheWrite, cacheWriteHour, output, ...of } = dearestOfCall(tokens, model, prices)
-    const heard = hasAudio ? of.audioInput : 0
+    const rates = dearestOfCall(tokens, model, prices)
+    const { input, cachedInput, cacheWrite, cacheWriteHour, output } = rates
     const written = isKeptForHour ? Math.max(cacheWrite, cacheWriteHour) : cacheWrite
-    const known = Math.max(cachedInput, of.cachedAudioInput)
-    const fresh = Math.max(input, cachedInput, written, heard)
-    return roundedUp(prompt * fresh + cached * known + answer * Math.max(output, of.audioOutput))
+    const fresh = Math.max(input, cachedInput, written, ...media.map((medium) => rates[RATES_OF[medium].input]))
+    const known = Math.max(cachedInput, ...MEDIA.map((medium) => rates[RATES_OF[medium].cached]))
+    const made = Math.max(output, ...MEDIA.map((medium) => rates[RATES_OF[medium].output]))
+    return roundedUp(prompt * fresh + cached * known + answer * made)
   })
   return Math.max(...costs)
 }

@@ -9,7 +9,7 @@ import { dearerPrices } from './preset.ts'
  * What it says is not taken as it is:
  * - An empty record of prices is an unknown price, and no free model.
  * - Its matches by prefix would price models that are newer than it. Only ids and names that it lists are taken.
- * - A model whose answers are images or videos has the dearest rate of its output.
+ * - A model that has a price of reasoning has the dearest rate of its output.
  * - Prices by the hour of the day are the dearest.
  * - An hour of a voice, which speaks and listens, is no price of a recording, and unknown.
  */
@@ -105,7 +105,9 @@ function modelIn(prices: Rates | z.infer<typeof Dated>[], date: string): Catalog
   return { ...present.prices, ...(later.length > 0 && { later }) }
 }
 
-const OUTPUTS = ['output_mtok', 'output_image_mtok', 'output_video_mtok', 'output_reasoning_mtok']
+const OUTPUTS = ['output_mtok', 'output_reasoning_mtok']
+/** Prices of answers of a model that has none of text. */
+const OTHER_OUTPUTS = ['output_audio_mtok', 'output_image_mtok', 'output_video_mtok']
 
 /** Kinds of tokens beside input and output, by their names there. */
 const OTHERS = {
@@ -115,6 +117,12 @@ const OTHERS = {
   audio_input: 'input_audio_mtok',
   cached_audio_input: 'cache_audio_read_mtok',
   audio_output: 'output_audio_mtok',
+  image_input: 'input_image_mtok',
+  cached_image_input: 'cache_image_read_mtok',
+  image_output: 'output_image_mtok',
+  video_input: 'input_video_mtok',
+  cached_video_input: 'cache_video_read_mtok',
+  video_output: 'output_video_mtok',
 }
 
 /** Rates of a model. Null without a rate of input or of recordings; answers without a rate cost as much as input. */
@@ -137,14 +145,15 @@ function ratesAt(rates: Rates, prompt: number) {
     return Math.max(rate.base, ...rate.tiers.filter(({ start }) => prompt > start).map(({ price }) => price))
   }
   const input = at('input_mtok') ?? 0
-  const outputs = OUTPUTS.map(at).filter((rate) => rate !== undefined)
+  const known = (kinds: readonly string[]) => kinds.map(at).filter((rate) => rate !== undefined)
+  const outputs = [OUTPUTS, OTHER_OUTPUTS].map(known).find((found) => found.length > 0) ?? [input]
   const others = Object.entries(OTHERS).flatMap(([name, kind]) => {
     const rate = at(kind)
     return rate === undefined ? [] : [[name, micros(rate)] as const]
   })
   return {
     input: micros(input),
-    output: micros(outputs.length === 0 ? (at('output_audio_mtok') ?? input) : Math.max(...outputs)),
+    output: micros(Math.max(...outputs)),
     ...(Object.fromEntries(others) as Partial<Record<keyof typeof OTHERS, number>>),
   }
 }

@@ -97,6 +97,8 @@ function tokenPrices(given: Fields): TokenPrices | null {
     audio_input: usd(given.audio, MICROS_PER_USD),
     cached_audio_input: usd(given.input_audio_cache, MICROS_PER_USD),
     audio_output: usd(given.audio_output, MICROS_PER_USD),
+    image_input: usd(given.image_token, MICROS_PER_USD),
+    image_output: usd(given.image_output, MICROS_PER_USD),
   }
   return { input, output, ...known(others) }
 }

@@ -25,8 +25,25 @@ export const FLAT_MODELS: ReadonlySet<string> = new Set([
   OWN_MODELS.fast_reasoning,
 ])
 
-/** US dollars per 1,000,000 tokens. An unknown rate falls back to the input rate. */
-export interface TokenPrices {
+/** Kinds of content beside text whose tokens may have rates of their own. */
+export const MEDIA = ['audio', 'image', 'video'] as const
+export type Medium = (typeof MEDIA)[number]
+
+export type MediumKind = `${Medium}_input` | `cached_${Medium}_input` | `${Medium}_output`
+
+/** Kinds of tokens of a medium: in the prompt, of that read from the cache, and in the answer. */
+export const kindsOf = (medium: Medium) =>
+  [`${medium}_input`, `cached_${medium}_input`, `${medium}_output`] as const satisfies readonly MediumKind[]
+
+/** A record with a value for each kind of tokens of media. */
+export const eachMediumKind = <Value>(of: (kind: MediumKind) => Value): Record<MediumKind, Value> =>
+  Object.fromEntries(MEDIA.flatMap(kindsOf).map((kind) => [kind, of(kind)])) as Record<MediumKind, Value>
+
+/**
+ * US dollars per 1,000,000 tokens. An unknown rate falls back to the input rate. Those of speech, images and videos
+ * default to those of text.
+ */
+export interface TokenPrices extends Readonly<Partial<Record<MediumKind, number | undefined>>> {
   input: number
   output: number
   /** Rate of prompt tokens read from the provider's cache. */
@@ -35,25 +52,25 @@ export interface TokenPrices {
   cache_write?: number | undefined
   /** The same for entries kept for an hour. Defaults to `cache_write`. */
   cache_write_1h?: number | undefined
-  /** Rates of speech in the prompt, of that read from the cache, and of speech in the answer. Default to those of text. */
-  audio_input?: number | undefined
-  cached_audio_input?: number | undefined
-  audio_output?: number | undefined
 }
 
 /** Kinds of tokens that may have a rate of their own. */
 export const PRICE_KINDS = [
   ...(['input', 'output', 'cached_input', 'cache_write', 'cache_write_1h'] as const),
-  ...(['audio_input', 'cached_audio_input', 'audio_output'] as const),
+  ...MEDIA.flatMap(kindsOf),
 ] as const
+
+const ofMedium: ReadonlySet<string> = new Set(MEDIA.flatMap(kindsOf))
 
 /** Rate of a kind of tokens. An unknown one falls back to the rate of the next wider kind. */
 export function rateIn(prices: TokenPrices, kind: (typeof PRICE_KINDS)[number]): number {
   const own = prices[kind]
   if (own !== undefined) return own
   if (kind === 'cache_write_1h') return rateIn(prices, 'cache_write')
-  if (kind === 'cached_audio_input') return prices.audio_input ?? rateIn(prices, 'cached_input')
-  return kind === 'audio_output' ? prices.output : prices.input
+  if (!ofMedium.has(kind)) return prices.input
+  if (kind.endsWith('_output')) return prices.output
+  if (!kind.startsWith('cached_')) return prices.input
+  return prices[kind.slice('cached_'.length) as `${Medium}_input`] ?? rateIn(prices, 'cached_input')
 }
 
 /** The dearer rate of each kind that one of two prices has. */

@@ -1,6 +1,6 @@
 import { MICROS_PER_USD, type Micros } from '../text/money.ts'
 import { ownValue } from '../text/own-value.ts'
-import { type ModelPrices, rateIn, type TokenPrices } from './preset.ts'
+import { MEDIA, type Medium, type ModelPrices, rateIn, type TokenPrices } from './preset.ts'
 import type { Fees } from './priced-fields.ts'
 import type { CallTier, TierPercents } from './tiers.ts'
 
@@ -14,9 +14,26 @@ const KINDS = {
   audioInput: 'audio_input',
   cachedAudioInput: 'cached_audio_input',
   audioOutput: 'audio_output',
+  imageInput: 'image_input',
+  cachedImageInput: 'cached_image_input',
+  imageOutput: 'image_output',
+  videoInput: 'video_input',
+  cachedVideoInput: 'cached_video_input',
+  videoOutput: 'video_output',
 } as const
 type Kind = keyof typeof KINDS
 const NAMES = Object.keys(KINDS) as Kind[]
+
+/** Rates of each medium, in the prompt, from the cache and in the answer. */
+export const RATES_OF = {
+  audio: { input: 'audioInput', cached: 'cachedAudioInput', output: 'audioOutput' },
+  image: { input: 'imageInput', cached: 'cachedImageInput', output: 'imageOutput' },
+  video: { input: 'videoInput', cached: 'cachedVideoInput', output: 'videoOutput' },
+} as const satisfies Record<Medium, Record<'input' | 'cached' | 'output', Kind>>
+
+const ratesIn = (medium: Medium): Kind[] => Object.values(RATES_OF[medium])
+const OF_MEDIA: ReadonlySet<Kind> = new Set(MEDIA.flatMap(ratesIn))
+const TEXT = NAMES.filter((kind) => !OF_MEDIA.has(kind))
 
 /** Rates of each kind of token, in micro-dollars per 1,000,000. */
 export type Rates = Readonly<Record<Kind, Micros>>
@@ -90,8 +107,14 @@ export const dearer = (one: Rates, other: Rates): Rates => eachKind((kind) => Ma
 const ratesOf = (prices: TokenPrices): Rates => eachKind((kind) => micros(rateIn(prices, KINDS[kind])))
 
 /** The rates in US dollars per 1,000,000 tokens. */
-export const pricesOf = (rates: Rates): TokenPrices =>
-  Object.fromEntries(NAMES.map((kind) => [KINDS[kind], rates[kind] / MICROS_PER_USD])) as unknown as TokenPrices
+export const pricesOf = (rates: Rates): TokenPrices => pricesAt(NAMES, rates) as TokenPrices
+
+/** The same of text alone, and of some media. */
+export const pricesWith = (media: readonly Medium[], rates: Rates): TokenPrices =>
+  pricesAt([...TEXT, ...media.flatMap(ratesIn)], rates) as TokenPrices
+
+const pricesAt = (kinds: readonly Kind[], rates: Rates): Partial<TokenPrices> =>
+  Object.fromEntries(kinds.map((kind) => [KINDS[kind], rates[kind] / MICROS_PER_USD]))
 
 const micros = (usd: number): Micros => Math.round(usd * MICROS_PER_USD)
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MEDIA, type Medium } from './preset.ts'
 
 /** Tokens of one call. `estimated` is true when Gazeway counted, because the upstream reported nothing. */
 export const Usage = z.object({
@@ -29,41 +30,43 @@ export function readUsage(reported: unknown): Usage | null {
   return parts === null ? readTotals(reported) : parts.map(({ usage }) => usage).reduce(added)
 }
 
-/** Tokens of speech among those of an answer's usage. */
-export interface AudioTokens {
+/** Tokens of a medium among those of an answer's usage. Null for a count that the answer lacks. */
+export interface MediumTokens {
   /** Part of the prompt. */
-  input: number
-  /** Part of the answer. Null where the provider does not count it: the whole answer then has the rate of speech. */
+  input: number | null
+  /** Part of the answer. */
   output: number | null
 }
+export type MediaTokens = Readonly<Record<Medium, MediumTokens>>
 
-/** Nothing is known of speech. */
-export const NO_AUDIO_COUNTED: AudioTokens = { input: 0, output: null }
+const eachMedium = (of: (medium: Medium) => MediumTokens): MediaTokens =>
+  Object.fromEntries(MEDIA.map((medium) => [medium, of(medium)])) as Record<Medium, MediumTokens>
 
-/** Reads the tokens of speech of a usage. Null for a count that it lacks. */
-export function audioTokens(reported: unknown): { input: number | null; output: number | null } {
+/** Nothing is known of media: the prompt is text, and the answer may be anything. */
+export const NO_MEDIA_COUNTED: MediaTokens = eachMedium(() => ({ input: 0, output: null }))
+
+/** Reads the tokens of media of a usage. */
+export function mediaTokens(reported: unknown): MediaTokens {
   const of: Reported = objectOf(reported)
-  const count = (details: unknown): number | null => {
-    const { audio_tokens: tokens }: { audio_tokens?: unknown } = objectOf(details)
+  const prompt = objectOf(of.prompt_tokens_details ?? of.input_tokens_details ?? of.input_token_details)
+  const answer = objectOf(of.completion_tokens_details ?? of.output_tokens_details ?? of.output_token_details)
+  const count = (details: object, medium: Medium): number | null => {
+    const tokens: unknown = Reflect.get(details, `${medium}_tokens`)
     return isCount(tokens) ? tokens : null
   }
-  return {
-    input:
-      spoken(of.promptTokensDetails) ??
-      count(of.prompt_tokens_details ?? of.input_tokens_details ?? of.input_token_details),
-    output:
-      spoken(of.candidatesTokensDetails) ??
-      count(of.completion_tokens_details ?? of.output_tokens_details ?? of.output_token_details),
-  }
+  return eachMedium((medium) => ({
+    input: byModality(of.promptTokensDetails, medium) ?? count(prompt, medium),
+    output: byModality(of.candidatesTokensDetails, medium) ?? count(answer, medium),
+  }))
 }
 
-/** Tokens of speech in the counts of a Gemini reply, by their modality. Null where it has none. */
-function spoken(details: unknown): number | null {
+/** Tokens of a medium in the counts of a Gemini reply. Null where it has none. */
+function byModality(details: unknown, medium: Medium): number | null {
   if (!Array.isArray(details)) return null
   const counts = details
     .map(objectOf)
     .map(({ modality, tokenCount }: { modality?: unknown; tokenCount?: unknown }) =>
-      modality === 'AUDIO' ? countOf(tokenCount) : 0,
+      modality === medium.toUpperCase() ? countOf(tokenCount) : 0,
     )
   return counts.reduce((all, one) => all + one, 0)
 }

@@ -28,7 +28,7 @@ export const KEY = 'google-secret-key'
 export const MODEL = 'gemini-3.8-flash'
 /** One whose answers are shorter than a catalogue knows. */
 export const SHORT_MODEL = 'gemini-2.0-flash'
-const MODELS = new Set([MODEL, SHORT_MODEL, 'gemini-embedding-2'])
+const MODELS = new Set([MODEL, SHORT_MODEL, 'gemini-embedding-2', 'gemini-2.5-flash-image'])
 /** Signature of the double: base64, as Google's are. */
 export const SIGNATURE = Buffer.from('signed by the double, and by nobody else').toString('base64')
 const SKIP = 'skip_thought_signature_validator'

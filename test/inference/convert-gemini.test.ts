@@ -6,7 +6,7 @@ import { exactJson } from '../../src/inference/convert/exact-json.ts'
 import { withWritten, writtenJson } from '../../src/inference/convert/gemini-json.ts'
 import { namedAsDocumented } from '../../src/inference/convert/gemini-names.ts'
 import { toChatFromGemini } from '../../src/inference/convert/gemini-to-chat.ts'
-import { carriesAudio } from '../../src/inference/observe/audio-input.ts'
+import { carriedMedia } from '../../src/inference/observe/carried-media.ts'
 import { fromBase64, toBase64 } from '../../src/inference/reasoning/seal.ts'
 
 type Fields = Record<string, unknown>
@@ -156,10 +156,11 @@ describe('Conversations of Google’s API as chat completions', () => {
     const result = { name: 'listen', response: {}, parts: [{ inlineData }] }
     for (const part of [{ inlineData }, { functionResponse: result }, { function_response: result }]) {
       const request = { contents: [{ role: 'user', parts: [part] }] }
-      assert.ok(carriesAudio(request))
+      assert.deepEqual([...carriedMedia('/generateContent', request)], ['audio'])
       assert.match(JSON.stringify(toChatFromGemini(namedAsDocumented(request))), /"input_audio"/)
     }
-    assert.ok(!carriesAudio({ contents: [{ parts: [{ functionResponse: { ...result, parts: [] } }] }] }))
+    const silent = { contents: [{ parts: [{ functionResponse: { ...result, parts: [] } }] }] }
+    assert.deepEqual([...carriedMedia('/generateContent', silent)], [])
   })
 
   it('keep texts that look like the places of numbers', () => {

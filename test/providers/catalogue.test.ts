@@ -40,8 +40,23 @@ describe('prices of genai-prices', () => {
 
   it('cost input where those of answers are missing, and the dearest kind of answer where there are several', () => {
     assert.equal(models({ id: 'm', prices: { input_mtok: 2 } })?.m?.output, 2_000_000)
-    const images = { input_mtok: 0.3, output_mtok: 2.5, output_image_mtok: 30 }
-    assert.equal(models({ id: 'm', prices: images })?.m?.output, 30_000_000)
+    const thinking = { input_mtok: 0.3, output_mtok: 2.5, output_reasoning_mtok: 30 }
+    assert.equal(models({ id: 'm', prices: thinking })?.m?.output, 30_000_000)
+  })
+
+  it('have rates of images and videos apart from those of text, which an answer may lack', () => {
+    const text = { input_mtok: 0.3, output_mtok: 2.5 }
+    const images = { ...text, output_image_mtok: 30, input_image_mtok: 0.4, cache_image_read_mtok: 0.1 }
+    assert.deepEqual(models({ id: 'm', prices: images })?.m, {
+      input: 300_000,
+      output: 2_500_000,
+      image_input: 400_000,
+      cached_image_input: 100_000,
+      image_output: 30_000_000,
+    })
+    const silent = { input_mtok: 1, input_video_mtok: 12, output_video_mtok: 17.5 }
+    const found = { input: 1_000_000, output: 17_500_000, video_input: 12_000_000, video_output: 17_500_000 }
+    assert.deepEqual(models({ id: 'm', prices: silent })?.m, found)
   })
 
   it('match ids and the names that are listed, and no prefixes', () => {

@@ -6,7 +6,7 @@ import type { PricedModel, Prices } from '../../src/providers/prices.ts'
 import { presetOf } from '../../src/providers/providers.ts'
 import { loadShippedCatalogue } from '../../src/providers/shipped-catalogue.ts'
 import { type TierFields, tierIn } from '../../src/providers/tiers.ts'
-import { readUsage } from '../../src/providers/token-usage.ts'
+import { type MediaTokens, readUsage } from '../../src/providers/token-usage.ts'
 
 const PRICES: Prices = {
   models: { own: { input: 0.1, output: 0.3 }, spoken: { input: 0, output: 0, units: { audio_second: 0.0001 } } },
@@ -141,7 +141,61 @@ const CASES: Array<
   ],
   ['a long prompt of xAI', 'xai grok-4.3', chat(200_001, 10), null, 500_053], // 500,002.5 + 50
   ['its border', 'xai grok-4.3', chat(200_000, 10), null, 250_025],
-  ['an image, as the dearest output', 'gemini gemini-2.5-flash-image', chat(10, 1290), null, 38_703], // 3 + 1290×30
+  ['an image that is not counted: the dearest', 'gemini gemini-2.5-flash-image', chat(10, 1290), null, 38_703], // 3 + 1290×30
+  [
+    'an image, beside its text and thoughts',
+    'gemini gemini-2.5-flash-image',
+    {
+      promptTokenCount: 10,
+      candidatesTokenCount: 1300,
+      thoughtsTokenCount: 200,
+      totalTokenCount: 1510,
+      candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1290 }],
+    },
+    null,
+    39_228, // 10×0.3 + 1290×30 + 210×2.5
+  ],
+  [
+    'an answer without an image of a model that makes them',
+    'gemini gemini-2.5-flash-image',
+    chat(10, 100, { completion_tokens_details: { image_tokens: 0 } }),
+    null,
+    253, // 10×0.3 + 100×2.5
+  ],
+  [
+    'an image, by the tokens of a compatible API',
+    'gemini gemini-3-pro-image-preview',
+    chat(100, 1200, { completion_tokens_details: { image_tokens: 1120, reasoning_tokens: 80 } }),
+    null,
+    135_560, // 100×2 + 1120×120 + 80×12
+  ],
+  [
+    'images in and out of the images API',
+    'openai gpt-image-1.5',
+    {
+      input_tokens: 50,
+      input_tokens_details: { text_tokens: 20, image_tokens: 30 },
+      output_tokens: 4170,
+      output_tokens_details: { text_tokens: 10, image_tokens: 4160 },
+      total_tokens: 4220,
+    },
+    null,
+    133_560, // 20×5 + 30×8 + 10×10 + 4160×32
+  ],
+  [
+    'a video to embed, with its sound',
+    'gemini gemini-embedding-2',
+    {
+      promptTokenCount: 1000,
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: 100 },
+        { modality: 'VIDEO', tokenCount: 800 },
+        { modality: 'AUDIO', tokenCount: 100 },
+      ],
+    },
+    null,
+    10_270, // 100×0.2 + 800×12 + 100×6.5
+  ],
   // Others
   ['a fraction of a micro-dollar a token', 'groq openai/gpt-oss-20b', chat(3, 1), null, 1], // 0.225 + 0.3
   [
@@ -238,6 +292,21 @@ const CASES: Array<
     },
   ],
   [
+    'a container of a shell and of code, and a shell of the client',
+    'openai gpt-5',
+    response(1000, 100),
+    null,
+    62_250, // 1000×1.25 + 100×10 + 2×30,000
+    {
+      output: [
+        { type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_1' } },
+        { type: 'code_interpreter_call', container_id: 'cntr_1' },
+        { type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_2' } },
+        { type: 'shell_call', environment: { type: 'local' } },
+      ],
+    },
+  ],
+  [
     'an image whose tokens are not counted',
     'openai gpt-5',
     response(1000, 100),
@@ -291,21 +360,6 @@ const CASES: Array<
   [
     'a compaction',
     'anthropic claude-opus-5-5',
-  [
-    'a container of a shell and of code, and a shell of the client',
-    'openai gpt-5',
-    response(1000, 100),
-    null,
-    62_250, // 1000×1.25 + 100×10 + 2×30,000
-    {
-      output: [
-        { type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_1' } },
-        { type: 'code_interpreter_call', container_id: 'cntr_1' },
-        { type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_2' } },
-        { type: 'shell_call', environment: { type: 'local' } },
-      ],
-    },
-  ],
     message(20_000, 3000, {
       iterations: [
         { type: 'compaction', ...message(178_000, 2000) },
@@ -345,14 +399,20 @@ const CASES: Array<
   ['a stated 0, not believed', 'openrouter x-ai/grok-4.3', chat(1000, 100, { cost: 0 }), null, 1500],
 ]
 
+/** Media of a call whose prompt is text as far as it is not counted. */
+const asked = ({ audio, image, video }: MediaTokens): MediaTokens => ({
+  audio: { ...audio, input: audio.input ?? 0 },
+  image: { ...image, input: image.input ?? 0 },
+  video: { ...video, input: video.input ?? 0 },
+})
+
 describe('amounts that were computed by hand', () => {
   before(loadShippedCatalogue)
   for (const [what, model, usage, tier, micros, answer = {}] of CASES)
     it(`${model}: ${what}`, () => {
-      const { parts, audio, uses, stated } = readTerms({ model, ...answer }, usage)
+      const { parts, media, uses, stated } = readTerms({ model, ...answer }, usage)
       const fields = typeof tier === 'object' ? (tier ?? {}) : { service_tier: tier }
-      const heard = { input: audio.input ?? 0, output: audio.output }
-      const of = { usage: readUsage(usage), parts, audio: heard, uses, tier: tierIn(fields), stated }
+      const of = { usage: readUsage(usage), parts, media: asked(media), uses, tier: tierIn(fields), stated }
       assert.equal(costOfCall(of, modelOf(model), PRICES).micros, micros)
     })
 })

@@ -117,14 +117,19 @@ export function tamperingContract(open: OpenStore): void {
     assert.deepEqual(await callFaults(store), [])
   })
 
-  it('computes receipts with speech again, and sums them with others at the same rates', async (t) => {
+  it('computes receipts with speech and images again, and sums them with others at the same rates', async (t) => {
     const { store, key } = await filled(t)
-    const rates = { input: 1, output: 1, cached_input: 1, audio_input: 30, cached_audio_input: 5, audio_output: 60 }
+    const text = { input: 1, output: 1, cached_input: 1 }
+    const rates = { ...text, audio_input: 30, cached_audio_input: 5, audio_output: 60, image_output: 90 }
     const spoken = (input: number, cached: number, output: number) => {
       const audio = { input_tokens: input, cached_input_tokens: cached, output_tokens: output }
       return JSON.stringify({ ...rates, tier: null, from: 'configuration', id: 'm', audio })
     }
-    // 2 + 1 × 29, and 1 + 3 × 1 + 2 × 4 + 1 × 59
+    const painted = (tokens: number) => {
+      const image = { input_tokens: 0, cached_input_tokens: 0, output_tokens: tokens }
+      return JSON.stringify({ ...rates, tier: null, from: 'configuration', id: 'm', image })
+    }
+    // 2 + 1 × 29, 1 + 3 × 1 + 2 × 4 + 1 × 59, and 2 + 1 × 89
     const all = [
       receiptOf({ ...spokenCall('call_3', key), price: spoken(1, 0, 0), upstream_cost_micros: 31 }),
       receiptOf({
@@ -132,6 +137,7 @@ export function tamperingContract(open: OpenStore): void {
         ...{ price: spoken(0, 2, 1), upstream_cost_micros: 71 },
         ...{ prompt_tokens: 3, cached_tokens: 2, total_tokens: 4 },
       }),
+      receiptOf({ ...spokenCall('call_5', key), price: painted(1), upstream_cost_micros: 91 }),
     ]
     const spender = { id: key, groupId: null }
     const spends = all.map((receipt) => ({
@@ -144,8 +150,8 @@ export function tamperingContract(open: OpenStore): void {
       .where('model', '=', 'spoken')
       .execute()
     assert.deepEqual(
-      sums.map(({ calls, price }) => [Number(calls), 'audio' in JSON.parse(price)]),
-      [[2, false]],
+      sums.map(({ calls, price }) => [Number(calls), 'audio' in JSON.parse(price), 'image' in JSON.parse(price)]),
+      [[3, false, false]],
     )
     const faults = (found: string[]) =>
       found.filter((fault) => /^(?:Receipt|Usage)/.test(fault) && !fault.includes('record'))
@@ -154,6 +160,8 @@ export function tamperingContract(open: OpenStore): void {
       store.db,
     )
     assert.match(faults(await callFaults(store)).join(), /^Receipt call_4: its tokens cost more than it says\.$/)
+    await sql`update metered_calls set price = ${painted(2)} where call_id = 'call_5'`.execute(store.db)
+    assert.match(faults(await callFaults(store)).join(), /Receipt call_5: its tokens cost more than it says\./)
   })
 
   it('stores a price that receipts share once, and computes each of them again with it', async (t) => {

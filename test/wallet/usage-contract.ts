@@ -236,7 +236,11 @@ export function usageContract(open: OpenStore): void {
         'cached_tokens,cache_write_tokens,cache_write_1h_tokens,tier,input_usd_per_1m,cached_input_usd_per_1m,' +
         'cache_write_usd_per_1m,cache_write_1h_usd_per_1m,output_usd_per_1m,price_from,price_source,price_date,' +
         'charged,capped,stated,transfer,absorbed_usd,debt_usd,audio_input_tokens,cached_audio_input_tokens,audio_output_tokens,' +
-        'audio_input_usd_per_1m,cached_audio_input_usd_per_1m,audio_output_usd_per_1m,session\r\n',
+        'audio_input_usd_per_1m,cached_audio_input_usd_per_1m,audio_output_usd_per_1m,session,' +
+        'image_input_tokens,cached_image_input_tokens,image_output_tokens,' +
+        'image_input_usd_per_1m,cached_image_input_usd_per_1m,image_output_usd_per_1m,' +
+        'video_input_tokens,cached_video_input_tokens,video_output_tokens,' +
+        'video_input_usd_per_1m,cached_video_input_usd_per_1m,video_output_usd_per_1m\r\n',
     )
     assert.match(
       lines[1] ?? '',

@@ -2257,6 +2257,12 @@ export interface components {
                     audio_input?: number;
                     cached_audio_input?: number;
                     audio_output?: number;
+                    image_input?: number;
+                    cached_image_input?: number;
+                    image_output?: number;
+                    video_input?: number;
+                    cached_video_input?: number;
+                    video_output?: number;
                     tier: string | null;
                     /** @constant */
                     mixed?: true;
@@ -2266,6 +2272,16 @@ export interface components {
                     source?: string;
                     date?: string;
                     audio?: {
+                        input_tokens: number;
+                        cached_input_tokens: number;
+                        output_tokens: number;
+                    };
+                    image?: {
+                        input_tokens: number;
+                        cached_input_tokens: number;
+                        output_tokens: number;
+                    };
+                    video?: {
                         input_tokens: number;
                         cached_input_tokens: number;
                         output_tokens: number;
@@ -2454,6 +2470,12 @@ export interface components {
                     audio_input?: number;
                     cached_audio_input?: number;
                     audio_output?: number;
+                    image_input?: number;
+                    cached_image_input?: number;
+                    image_output?: number;
+                    video_input?: number;
+                    cached_video_input?: number;
+                    video_output?: number;
                     tier: string | null;
                     /** @constant */
                     mixed?: true;
@@ -2463,6 +2485,16 @@ export interface components {
                     source?: string;
                     date?: string;
                     audio?: {
+                        input_tokens: number;
+                        cached_input_tokens: number;
+                        output_tokens: number;
+                    };
+                    image?: {
+                        input_tokens: number;
+                        cached_input_tokens: number;
+                        output_tokens: number;
+                    };
+                    video?: {
                         input_tokens: number;
                         cached_input_tokens: number;
                         output_tokens: number;
@@ -2975,6 +3007,12 @@ export interface components {
                     audio_input?: number;
                     cached_audio_input?: number;
                     audio_output?: number;
+                    image_input?: number;
+                    cached_image_input?: number;
+                    image_output?: number;
+                    video_input?: number;
+                    cached_video_input?: number;
+                    video_output?: number;
                     tier: string | null;
                     /** @constant */
                     mixed?: true;
@@ -2984,6 +3022,16 @@ export interface components {
                     source?: string;
                     date?: string;
                     audio?: {
+                        input_tokens: number;
+                        cached_input_tokens: number;
+                        output_tokens: number;
+                    };
+                    image?: {
+                        input_tokens: number;
+                        cached_input_tokens: number;
+                        output_tokens: number;
+                    };
+                    video?: {
                         input_tokens: number;
                         cached_input_tokens: number;
                         output_tokens: number;

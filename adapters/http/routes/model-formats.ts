@@ -38,14 +38,18 @@ export function inOpenAi({ model, known }: DescribedModel): object {
 
 /** Prices in US dollars for one token, as decimal text, by OpenRouter's names. */
 function pricing(prices: ModelPrices): Record<string, string> {
-  const { cached_input, cache_write, cache_write_1h, audio_input, units } = prices
+  const { cached_input, cache_write, cache_write_1h, units } = prices
   const rates: Record<string, number | undefined> = {
     prompt: prices.input,
     completion: prices.output,
     input_cache_read: cached_input,
     input_cache_write: cache_write,
     input_cache_write_1h: cache_write_1h,
-    audio: audio_input,
+    audio: prices.audio_input,
+    input_audio_cache: prices.cached_audio_input,
+    audio_output: prices.audio_output,
+    image_token: prices.image_input,
+    image_output: prices.image_output,
     web_search: units?.search === undefined ? undefined : units.search * PRICED_TOKENS,
   }
   return Object.fromEntries(

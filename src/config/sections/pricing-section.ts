@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { eachMediumKind } from '../../providers/preset.ts'
 import { UNKNOWN_PRICES } from '../../providers/prices.ts'
 import { lazySchema, section } from './section.ts'
 import { modelId, usd } from './setting-values.ts'
@@ -11,9 +12,7 @@ const rates = () => ({
   cached_input: rate().optional(),
   cache_write: rate().optional(),
   cache_write_1h: rate().optional(),
-  audio_input: rate().optional(),
-  cached_audio_input: rate().optional(),
-  audio_output: rate().optional(),
+  ...eachMediumKind(() => rate().optional()),
 })
 
 /** Prices of a model, per 1,000,000 tokens of each kind. */
@@ -46,7 +45,7 @@ export const pricingSection = section(() => ({
     .record(modelId, modelPrices())
     .default({})
     .describe(
-      'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h, and where those of speech differ from those of text audio_input, cached_audio_input and audio_output; long_prompt has those of a call whose prompt has more than `above` tokens, service_tiers those by service_tier, and units what one search, image or second of audio (audio_second) costs. They take precedence over the catalogue of the provider.',
+      'Model id → its prices of 1,000,000 tokens, in USD: input, output, and where they differ from input cached_input, cache_write and cache_write_1h, and where those of speech differ from those of text audio_input, cached_audio_input and audio_output, of images image_input, cached_image_input and image_output, and of videos likewise; long_prompt has those of a call whose prompt has more than `above` tokens, service_tiers those by service_tier, and units what one search, image or second of audio (audio_second) costs. They take precedence over the catalogue of the provider.',
     ),
   token: z
     .string()

@@ -1,3 +1,4 @@
+import { MEDIA } from '../../providers/preset.ts'
 import type { Micros } from '../../text/money.ts'
 import type { BilledAttempt } from './billed-attempt.ts'
 
@@ -53,11 +54,13 @@ export function sharesOf(attempt: BilledAttempt, terms: ShareTerms): CostShares 
   }
 }
 
-/** Cost of the output beyond a number of tokens, at the price of the attempt. */
+/** Cost of the output beyond a number of tokens, at the price of the attempt: the dearest where it has several media. */
 function outputBeyondOf({ usage, price }: BilledAttempt, paidTokens: number): Micros {
   const tokens = (usage?.completion_tokens ?? 0) - paidTokens
   // US dollars per 1,000,000 tokens are micro-dollars per token.
-  return tokens <= 0 ? 0 : Math.ceil(tokens * price().output)
+  if (tokens <= 0) return 0
+  const rates = price()
+  return Math.ceil(tokens * Math.max(rates.output, ...MEDIA.map((medium) => rates[`${medium}_output`] ?? 0)))
 }
 
 /** Reserved part of the shares. */

@@ -2,7 +2,7 @@ import { feesOf, maxCost } from '../../providers/cost.ts'
 import { type PricedModel, type Prices, priceOf } from '../../providers/prices.ts'
 import type { Micros } from '../../text/money.ts'
 import { limitsAt } from '../api/answer-limit.ts'
-import { mayHaveSound } from '../observe/audio-input.ts'
+import { possibleMedia } from '../observe/carried-media.ts'
 import { countLong, estimatePrompt, MEDIA_TOKENS } from '../observe/estimate.ts'
 import { requestText } from '../observe/request-text.ts'
 import { asciiOf, type ClientRequest } from '../relay/request-body.ts'
@@ -111,8 +111,8 @@ export function boundOf(
   const { bytes, text, json } = request
   const ascii = asciiOf(request)
   const plain = ESCAPED.test(ascii) ? JSON.stringify(json) : ascii
-  const hasAudio = endpoint.startsWith('/audio/') || mayHaveSound(json)
-  const priced = { tiers: parts.tiers, isKeptForHour: KEPT_FOR_HOUR.test(plain), hasAudio }
+  const media = possibleMedia(endpoint, json)
+  const priced = { tiers: parts.tiers, isKeptForHour: KEPT_FOR_HOUR.test(plain), media }
   const long = longInput(json, models)
   const unsent = long?.tokens ?? 0
   const cost = (prompt: number, answer: number, wholePrompt = prompt + unsent): Micros =>

@@ -1,7 +1,7 @@
 import type { FeeUnit } from '../../providers/priced-fields.ts'
 import { statedCost } from '../../providers/stated-cost.ts'
 import type { TierFields } from '../../providers/tiers.ts'
-import { audioTokens, type UsagePart, usageParts } from '../../providers/token-usage.ts'
+import { type MediaTokens, mediaTokens, type UsagePart, usageParts } from '../../providers/token-usage.ts'
 import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Micros } from '../../text/money.ts'
@@ -16,8 +16,8 @@ export interface ReportedTerms {
   tier: TierFields
   /** Tokens by the model that used them. Null when one used all. */
   parts: readonly UsagePart[] | null
-  /** Tokens of speech in the prompt and in the answer. Null for a count that the answer lacks. */
-  audio: ReturnType<typeof audioTokens>
+  /** Tokens of speech, images and videos in the prompt and in the answer. */
+  media: MediaTokens
   /** Uses of tools with a fee. */
   uses: Uses
   /** Cost that the provider states, in micro-dollars. Null when it states none. */
@@ -61,7 +61,7 @@ export function readTerms(answer: unknown, usage: unknown, chatTools?: ChatTools
       inference_geo: used.inference_geo,
     },
     parts: usageParts(usage),
-    audio: audioTokens(usage),
+    media: mediaTokens(usage),
     uses: heardIn(used) ?? countedIn(used, fieldsOrNone(answer), chatTools ?? toolsOf(answer)),
     stated: statedCost(usage),
   }

@@ -2,17 +2,10 @@ import type { CallContext, CallRecord, CallStatus, SkippedCandidate } from '../.
 import { NO_SESSION } from '../../calls/call-session.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { GazewayError } from '../../errors.ts'
-import {
-  type AppliedPrice,
-  appliedPrice,
-  costOfCall,
-  hearsAtOwnRate,
-  isByLength,
-  upstreamCost,
-} from '../../providers/cost.ts'
+import { type AppliedPrice, appliedPrice, costOfCall, isByLength, upstreamCost } from '../../providers/cost.ts'
 import { type CostOrigin, isAnotherModel, type PricedModel, type Prices, pricedBy } from '../../providers/prices.ts'
 import { type CallTier, tierIn } from '../../providers/tiers.ts'
-import type { AudioTokens, Usage } from '../../providers/token-usage.ts'
+import type { Usage } from '../../providers/token-usage.ts'
 import { newId } from '../../text/ids.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { type Micros, toUsd } from '../../text/money.ts'
@@ -20,7 +13,6 @@ import type { Bill } from '../admit/bill.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
 import { recordedError } from '../api/reported-error.ts'
 import { type Changes, changeTexts } from '../convert/reported-changes.ts'
-import { carriesAudio } from '../observe/audio-input.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
 import { usesIn } from '../observe/reported-terms.ts'
 import type { Reasoning } from '../reasoning/reasoning.ts'
@@ -30,6 +22,7 @@ import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
 import { costOfUntold, type LateTerms, NOTHING_UNSEEN, type UntoldCost, withMore } from './abandoned-answer.ts'
 import { cacheEffect } from './cache-effect.ts'
+import { mediaOfCall } from './media-of-call.ts'
 
 /** Dependencies of a call record. */
 export interface SettleDeps {
@@ -59,8 +52,6 @@ export interface Invocation {
   /** Candidates passed over since the attempt before. */
   skipped?: SkippedCandidate[]
   /** False for a request that is no call, such as one for a list of models. */
-  /** True for an answer in the background, of which the reservation was booked before its cost was known. */
-  isLater?: true
   isRecorded: boolean
   /** Changes of the request on its way there. */
   changes: Pick<Changes, 'list'>
@@ -68,6 +59,8 @@ export interface Invocation {
   bill: Bill
   /** The client's request. */
   asked: WatchedCall['request']
+  /** True for an answer in the background, of which the reservation was booked before its cost was known. */
+  isLater?: true
   /** Body sent, for the record when content is stored, and for estimating usage when none is reported. */
   request: unknown
 }
@@ -154,12 +147,14 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     return tierIn(fields, model.project)
   }
 
+  const mediaOf = (terms: Outcome['terms'], priced = model) => mediaOfCall(invocation, terms, priced, prices)
   const costOf = (usage: Usage | null, outcome: Pick<Outcome, 'terms'>): Micros =>
-    upstreamCost(usage, model, prices, tierOf(outcome))
+    upstreamCost(usage, model, prices, tierOf(outcome), mediaOf(outcome.terms))
   /** Cost of a reply that was discarded: what the provider states wins here, too. The client's own key pays for itself. */
   function costOfDiscarded({ usage, terms = null }: Observed): Micros {
     const stated = provider.statesCost ? (terms?.stated ?? null) : null
-    const used = { usage, parts: terms?.parts ?? null, uses: terms?.uses ?? {}, tier: tierOf({ terms }), stated }
+    const { parts = null, uses = {} } = terms ?? {}
+    const used = { usage, parts, media: mediaOf(terms), uses, tier: tierOf({ terms }), stated }
     return provider.paidBy === null ? costOfCall(used, model, prices).micros : 0
   }
   const rateKey = (): string => `${provider.name} ${invocation.model?.upstream ?? ''}`
@@ -215,8 +210,8 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const answeredBy = id !== null && isAnotherModel(id, model) ? { id, asked: model } : null
     const priced = pricedBy(answeredBy?.id ?? null, model, prices)
     const uses = usesIn(invocation.request, terms?.uses ?? {})
-    const audio = audioOf(invocation, terms, priced, prices)
-    const used = { usage, parts: terms?.parts ?? null, audio, uses, tier: tierOf(outcome), stated }
+    const media = mediaOf(terms, priced)
+    const used = { usage, parts: terms?.parts ?? null, media, uses, tier: tierOf(outcome), stated }
     const { paidBy } = provider
     const { micros: costMicros, from } =
       paidBy === null ? costOfCall(used, priced, prices) : { micros: 0, from: paidBy }
@@ -233,7 +228,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     const discardedMicros = outcome.discarded.reduce((sum, one) => sum + costOfDiscarded(one), 0)
     const price = (): AppliedPrice => ({
       ...(used.parts !== null && { mixed: true }),
-      ...appliedPrice(usage, priced, prices, used.tier, audio),
+      ...appliedPrice(usage, priced, prices, used.tier, media),
     })
     const spend = invocation.bill.attempted({
       callId,
@@ -246,12 +241,12 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       unseenMicros: unseen.micros,
       discardedMicros,
       price,
-      ...(invocation.isLater && { isLater: true as const }),
       isStated: priceFrom === 'stated',
       // Its tokens cost more than the rest that is booked.
       usage: invocation.isLater ? null : usage,
       latencyMs: elapsedMs(),
       isHad: isPaidFor,
+      ...(invocation.isLater && { isLater: true as const }),
     })
     // Of unlimited cost the reservation is counted, and the cost of what is known where the operator bears it.
     const isKnown = Number.isFinite(unseen.micros)
@@ -295,19 +290,6 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     calls.record(recorded, context, spend, made)
     return { callId, usage, costUsd, price, priceFrom }
   }
-}
-
-/** Finds the speech. An uncounted prompt is all speech where the request has a recording. */
-function audioOf(
-  { path, request }: Invocation,
-  terms: Observed['terms'],
-  priced: PricedModel,
-  prices: Prices,
-): AudioTokens {
-  const { input = null, output = null } = terms?.audio ?? {}
-  if (input !== null || !hearsAtOwnRate(priced, prices)) return { input: input ?? 0, output }
-  const isHeard = path.startsWith('/audio/') || carriesAudio(request)
-  return { input: isHeard ? Number.POSITIVE_INFINITY : 0, output }
 }
 
 function statusOf(error: Error | null): CallStatus {

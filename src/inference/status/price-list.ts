@@ -1,4 +1,4 @@
-import { PRICE_KINDS, type TokenPrices } from '../../providers/preset.ts'
+import { type MediumKind, PRICE_KINDS, type TokenPrices } from '../../providers/preset.ts'
 import {
   isRefused,
   isUnpriced,
@@ -10,7 +10,7 @@ import {
 import type { Provider } from '../upstreams/provider.ts'
 
 /** Price of a model that clients can request, and its source. */
-export interface ListedPrice {
+export interface ListedPrice extends Readonly<Record<MediumKind, number | null>> {
   upstream: string
   /** Name to request it by. */
   model: string
@@ -24,9 +24,6 @@ export interface ListedPrice {
   cached_input: number | null
   cache_write: number | null
   cache_write_1h: number | null
-  audio_input: number | null
-  cached_audio_input: number | null
-  audio_output: number | null
   from: PriceInForce['from']
   /** Setting or page that states the price. */
   source: string

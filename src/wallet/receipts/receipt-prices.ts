@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
-import { ratesIn } from './spoken-price.ts'
+import { ratesIn } from './price-rates.ts'
 
 /** SQL for the price of a receipt of `metered_calls`, as JSON. Empty for receipts of earlier versions. */
 export const PRICE = sql<string>`coalesce(
@@ -8,7 +8,7 @@ export const PRICE = sql<string>`coalesce(
   metered_calls.price)`
 
 /**
- * Numbers the prices of receipts, which most calls to a model share. A price with tokens of speech is that of one call,
+ * Numbers the prices of receipts, which most calls to a model share. A price with tokens of media is that of one call,
  * and has no number.
  */
 export async function numberPrices(

@@ -1,6 +1,12 @@
 import * as z from 'zod'
+import { eachMediumKind } from '../../providers/preset.ts'
 import { PRICE_ORIGINS } from '../../providers/prices.ts'
 import { Usage } from '../../providers/token-usage.ts'
+
+const MediumOfReceipt = z
+  .object({ input_tokens: z.int(), cached_input_tokens: z.int(), output_tokens: z.int() })
+  .optional()
+  .describe('Tokens of the medium, at its rates; the others are text. Absent from sums')
 
 /** Rates of a call and their source. */
 export const ReceiptPrice = z.object({
@@ -9,9 +15,7 @@ export const ReceiptPrice = z.object({
   cached_input: z.number().optional(),
   cache_write: z.number().optional(),
   cache_write_1h: z.number().optional(),
-  audio_input: z.number().optional().describe('Rates of speech, where a call had some'),
-  cached_audio_input: z.number().optional(),
-  audio_output: z.number().optional(),
+  ...eachMediumKind(() => z.number().optional().describe('Where a call had some')),
   tier: z.string().nullable().describe('Service tier that answered; null for the standard one'),
   mixed: z
     .literal(true)
@@ -21,10 +25,9 @@ export const ReceiptPrice = z.object({
   id: z.string().optional().describe('Name of the price'),
   source: z.string().optional(),
   date: z.string().optional().describe('Day on which the source was read'),
-  audio: z
-    .object({ input_tokens: z.int(), cached_input_tokens: z.int(), output_tokens: z.int() })
-    .optional()
-    .describe('Tokens of speech, at the rates of speech; the others are text. Absent from sums'),
+  audio: MediumOfReceipt,
+  image: MediumOfReceipt,
+  video: MediumOfReceipt,
 })
 export type ReceiptPrice = z.infer<typeof ReceiptPrice>
 

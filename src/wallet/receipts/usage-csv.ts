@@ -1,6 +1,17 @@
+import type { Medium } from '../../providers/preset.ts'
 import { type CsvColumns, csvOf, yesNo } from '../../store/csv.ts'
 import type { ReceiptRecord } from './receipt.ts'
 import type { ReceiptPage, UsageQuery } from './usage-report.ts'
+
+/** Tokens of a medium and their rates. */
+const columnsOf = (medium: Medium): CsvColumns<ReceiptRecord> => ({
+  [`${medium}_input_tokens`]: ({ price }) => price?.[medium]?.input_tokens ?? 0,
+  [`cached_${medium}_input_tokens`]: ({ price }) => price?.[medium]?.cached_input_tokens ?? 0,
+  [`${medium}_output_tokens`]: ({ price }) => price?.[medium]?.output_tokens ?? 0,
+  [`${medium}_input_usd_per_1m`]: ({ price }) => price?.[`${medium}_input`] ?? '',
+  [`cached_${medium}_input_usd_per_1m`]: ({ price }) => price?.[`cached_${medium}_input`] ?? '',
+  [`${medium}_output_usd_per_1m`]: ({ price }) => price?.[`${medium}_output`] ?? '',
+})
 
 const COLUMNS: CsvColumns<ReceiptRecord> = {
   call_id: (receipt) => receipt.call_id,
@@ -38,13 +49,10 @@ const COLUMNS: CsvColumns<ReceiptRecord> = {
   transfer: ({ transfer }) => transfer ?? '',
   absorbed_usd: ({ absorbed_usd }) => absorbed_usd,
   debt_usd: ({ debt_usd }) => debt_usd,
-  audio_input_tokens: ({ price }) => price?.audio?.input_tokens ?? 0,
-  cached_audio_input_tokens: ({ price }) => price?.audio?.cached_input_tokens ?? 0,
-  audio_output_tokens: ({ price }) => price?.audio?.output_tokens ?? 0,
-  audio_input_usd_per_1m: ({ price }) => price?.audio_input ?? '',
-  cached_audio_input_usd_per_1m: ({ price }) => price?.cached_audio_input ?? '',
-  audio_output_usd_per_1m: ({ price }) => price?.audio_output ?? '',
+  ...columnsOf('audio'),
   session: ({ session }) => session ?? '',
+  ...columnsOf('image'),
+  ...columnsOf('video'),
 }
 
 /**

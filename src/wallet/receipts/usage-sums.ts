@@ -3,7 +3,7 @@ import { runBuilt } from '../../store/prepared-sql.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredCallRow, MeteredUsageRow } from '../../store/tables/wallet-tables.ts'
 import { dayOf } from '../budget/spending.ts'
-import { ratesIn } from './spoken-price.ts'
+import { ratesIn } from './price-rates.ts'
 
 /** Columns that name a row of sums. */
 const USAGE_KEY = ['caller_id', 'day', 'model', 'upstream', 'price', 'charged'] as const

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import { ENVIRONMENT_IDENTITY } from '../../identity/identity.ts'
+import { kindsOf, MEDIA } from '../../providers/preset.ts'
 import { utcDate, utcHour } from '../../store/dates.ts'
 import type { Store } from '../../store/store.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { MICROS_PER_USD } from '../../text/money.ts'
+import { ratesColumn } from './price-rates.ts'
 import type { ReceiptPrice } from './receipt.ts'
 import { PRICE } from './receipt-prices.ts'
-import { ratesColumn } from './spoken-price.ts'
 
 /** Rows per page. */
 const PAGE = 2_000
@@ -125,16 +126,23 @@ function costOfTokens(receipt: Checked): number {
   const forAnHour = receipt.cache_write_1h_tokens
   const rate = (usd = input) => Math.round(usd * MICROS_PER_USD)
   const write = of.cache_write ?? input
-  const heard = of.audio ?? { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0 }
+  const beside = MEDIA.reduce((sum, medium) => {
+    const [inputKind, cachedKind, outputKind] = kindsOf(medium)
+    const { input_tokens = 0, cached_input_tokens = 0, output_tokens = 0 } = of[medium] ?? {}
+    return (
+      sum +
+      input_tokens * (rate(of[inputKind]) - rate()) +
+      cached_input_tokens * (rate(of[cachedKind]) - rate(of.cached_input)) +
+      output_tokens * (rate(of[outputKind] ?? output) - rate(output))
+    )
+  }, 0)
   return Math.ceil(
     ((prompt_tokens - cached_tokens - written) * rate() +
       cached_tokens * rate(of.cached_input) +
       (written - forAnHour) * rate(write) +
       forAnHour * rate(of.cache_write_1h ?? write) +
       completion_tokens * rate(output) +
-      heard.input_tokens * (rate(of.audio_input) - rate()) +
-      heard.cached_input_tokens * (rate(of.cached_audio_input) - rate(of.cached_input)) +
-      heard.output_tokens * (rate(of.audio_output ?? output) - rate(output))) /
+      beside) /
       1_000_000,
   )
 }

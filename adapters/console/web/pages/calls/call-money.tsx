@@ -104,8 +104,8 @@ function linesOf(
   const { prompt_tokens, completion_tokens, cached_tokens: cached = 0, cache_write_tokens: written = 0 } = usage
   const { cache_write_1h_tokens: forAnHour = 0 } = receipt?.usage ?? {}
   const { price = null } = receipt ?? {}
-  // Of several models, and with speech, the rates of the request do not add up to the cost.
-  const rates = price === null || price.mixed || price.audio ? null : price
+  // Of several models, and with media at rates of their own, the rates of the request do not add up to the cost.
+  const rates = price === null || price.mixed || price.audio || price.image || price.video ? null : price
   const ofWrites = rates?.cache_write ?? rates?.input
   const kinds: [kind: string, tokens: number, rate: number | undefined][] = [
     ['Input', prompt_tokens - cached - written, rates?.input],
