@@ -108,7 +108,7 @@ async function newKey(usd: number, billing: 'recorded' | 'cost' = 'recorded') {
     await until(async () => (await left.execute()).length === 0)
     return spent()
   }
-  /** What is counted by now. */
+  /** Sum that is counted by now. */
   async function spent(): Promise<number> {
     await running.gateway.calls.flush()
     const { items } = await running.gateway.keys.list({ limit: 1000 })
@@ -207,7 +207,7 @@ it('is counted where a request hides it', async () => {
   upstream.on('/chat/completions', provider)
 })
 
-/** What an answer in the background read and wrote, which is told once it is complete. */
+/** Bill of an answer in the background, whose usage is told once it is complete. */
 const READ_MICROS = 300_000 * PRICES.input + 500 * PRICES.output
 const COMPLETED = { ...response('Found.'), id: 'resp_1', usage: { input_tokens: 300_000, output_tokens: 500 } }
 
