@@ -3,10 +3,12 @@ import { NOT_IN_TIME, TOO_LARGE } from '../../src/calls/call-errors.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { TRACE } from '../../src/calls/call-session.ts'
 import { CALL_STATUSES } from '../../src/calls/call-status.ts'
+import type { CallFacts } from '../../src/calls/calls.ts'
 import type { Provider } from '../../src/inference/upstreams/provider.ts'
 import { presetAt } from '../../src/providers/providers.ts'
 import { conventionalProvider, operationOf } from '../metrics/genai-names.ts'
 import { contentAttributes } from './span-content.ts'
+import { parameterAttributes } from './span-parameters.ts'
 
 /** Fields of the span of a call. */
 export interface CallSpan {
@@ -20,16 +22,17 @@ export interface CallSpan {
 /**
  * Describes upstream calls by OpenTelemetry's semantic conventions for generative AI clients
  * (open-telemetry/semantic-conventions-genai, `gen_ai.client.inference`, in development), with `gazeway.` for other attributes.
- * The model is the one sent to the upstream. Content is exported only when the record has it (`audit.store_content`).
+ * The model is the one sent to the upstream, beside the one that answered as its reply says. Parameters that are no text
+ * are exported always, content only when the record has it (`audit.store_content`).
  * The same holds for error texts, because upstreams quote the request in them.
  */
-export function callDescriber(provider: Provider): (record: CallRecord) => CallSpan {
+export function callDescriber(provider: Provider): (record: CallRecord, facts?: CallFacts) => CallSpan {
   const { inProcess } = provider
   const vendor = provider.vendor ?? presetAt(provider.baseUrl)?.name
   const kind = inProcess ? SpanKind.INTERNAL : SpanKind.CLIENT
   const server = inProcess ? {} : serverAttributes(provider.baseUrl)
 
-  return (record) => {
+  return (record, facts) => {
     const { model, usage, content } = record
     const operation = operationOf(record.path)
     const firstChunk = record.first_token_ms === null ? undefined : record.first_token_ms / 1000
@@ -41,6 +44,7 @@ export function callDescriber(provider: Provider): (record: CallRecord) => CallS
       'gen_ai.request.model': model ?? undefined,
       'gen_ai.request.stream': record.stream || undefined,
       'gen_ai.response.time_to_first_chunk': firstChunk,
+      'gen_ai.response.model': facts?.answeredBy ?? undefined,
       'gen_ai.conversation.id': conversationOf(record),
       'gen_ai.usage.input_tokens': usage?.prompt_tokens,
       'gen_ai.usage.cache_read.input_tokens': usage?.cached_tokens,
@@ -58,7 +62,7 @@ export function callDescriber(provider: Provider): (record: CallRecord) => CallS
       'gazeway.fallback_from': record.fallback_from ?? undefined,
       'gazeway.usage_estimated': usage?.estimated,
     }
-    Object.assign(attributes, server)
+    Object.assign(attributes, server, parameterAttributes(facts?.request))
     if (content !== undefined) Object.assign(attributes, contentAttributes(content, record.status))
     return {
       name: operation ? `${operation} ${model ?? ''}`.trimEnd() : 'upstream request',

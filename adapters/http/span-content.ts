@@ -33,8 +33,8 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
  *
  * - `gen_ai.input.messages`, `gen_ai.output.messages` and `gen_ai.system_instructions`, as JSON in the schemas of the
  *   GenAI conventions
- * - parameters of the request
- * - the answering model and the finish reason
+ * - stop sequences, and the Response that is continued
+ * - the answering model, the id of the answer and the finish reason
  *
  * @param content `request` and `answer` of the call record
  */
@@ -45,7 +45,7 @@ export function contentAttributes(content: unknown, status: CallStatus): Attribu
   const asked = messages ?? input
   const output = outputOf(answer, status)
   return {
-    ...parametersOf(fieldsOrNone(request)),
+    ...namesIn(fieldsOrNone(request)),
     ...(asked === undefined ? {} : { 'gen_ai.input.messages': JSON.stringify(inputOf(asked)) }),
     ...(instructionParts.length === 0 ? {} : { 'gen_ai.system_instructions': JSON.stringify(instructionParts) }),
     ...(output.length === 0
@@ -59,32 +59,12 @@ export function contentAttributes(content: unknown, status: CallStatus): Attribu
   }
 }
 
-/** Parameters of a request as numbers, in each API → their attributes. */
-const NUMBERS: Readonly<Record<string, string>> = {
-  max_tokens: 'max_tokens',
-  max_completion_tokens: 'max_tokens',
-  max_output_tokens: 'max_tokens',
-  temperature: 'temperature',
-  top_p: 'top_p',
-  top_k: 'top_k',
-  frequency_penalty: 'frequency_penalty',
-  presence_penalty: 'presence_penalty',
-  seed: 'seed',
-}
-
-function parametersOf(request: Fields): Attributes {
-  const found: Attributes = {}
-  for (const [field, name] of Object.entries(NUMBERS))
-    if (typeof request[field] === 'number') found[`gen_ai.request.${name}`] = request[field]
-  const { n, stop, stop_sequences: sequences, previous_response_id: previous } = request
-  if (typeof n === 'number' && n !== 1) found['gen_ai.request.choice.count'] = n
+/** Names that a request gives: where its answer ends, and the Response that it continues. */
+function namesIn({ stop, stop_sequences: sequences, previous_response_id: previous }: Fields): Attributes {
   const stops = [stop ?? sequences ?? []].flat().filter((one) => typeof one === 'string')
-  if (stops.length > 0) found['gen_ai.request.stop_sequences'] = stops
-  const effort = request.reasoning_effort ?? fieldsOrNone(request.reasoning).effort
   return {
-    ...found,
+    ...(stops.length > 0 && { 'gen_ai.request.stop_sequences': stops }),
     ...text('gen_ai.request.previous_response.id', previous),
-    ...text('gen_ai.request.reasoning.level', effort),
   }
 }
 

@@ -14,7 +14,7 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import type { CallContext, CallRecord } from '../../src/calls/call-record.ts'
 import { CALL_STATUSES } from '../../src/calls/call-status.ts'
-import type { CallListener } from '../../src/calls/calls.ts'
+import type { CallFacts, CallListener } from '../../src/calls/calls.ts'
 import type { Log } from '../../src/config/log.ts'
 import { VERSION } from '../../src/config/version.ts'
 import type { Routing } from '../../src/inference/route/routing.ts'
@@ -65,9 +65,9 @@ export function openSpanExport(options: {
   let newest: Routing | undefined
   const failed = new WeakMap<CallContext, SpanContext>()
 
-  function describe(record: CallRecord): CallSpan {
+  function describe(record: CallRecord, facts: CallFacts | undefined): CallSpan {
     learn()
-    return (describers.get(record.upstream) ?? callDescriber(upstream.routing.upstreams[0].provider))(record)
+    return (describers.get(record.upstream) ?? callDescriber(upstream.routing.upstreams[0].provider))(record, facts)
   }
   function learn(): void {
     const { routing } = upstream
@@ -79,16 +79,16 @@ export function openSpanExport(options: {
   learn()
 
   /** Describes a call, without its contents where too much waits for the collector. */
-  function describeHeld(record: CallRecord): { span: CallSpan; characters: number } {
-    const span = describe(record)
+  function describeHeld(record: CallRecord, facts: CallFacts | undefined): { span: CallSpan; characters: number } {
+    const span = describe(record, facts)
     const characters = record.content === undefined ? 0 : charactersOf(span.attributes)
     if (held.fits(characters)) return { span, characters }
-    return { span: describe({ ...record, content: undefined }), characters: 0 }
+    return { span: describe({ ...record, content: undefined }, facts), characters: 0 }
   }
 
   return {
-    add(record, context) {
-      const { span: described, characters } = describeHeld(record)
+    add(record, context, facts) {
+      const { span: described, characters } = describeHeld(record, facts)
       const { name, kind, attributes, message } = described
       // A failed call and its fallback have the same context.
       const replaced = record.fallback_from !== null && context ? failed.get(context) : undefined

@@ -59,10 +59,10 @@ async function exportSpans({ log, calls, upstream }: Gateway, url: string, metri
       log.warn('Failed to create a span.', { ...fields, err })
     }
   }
-  const stopListening = calls.listen((record, context) => {
+  const stopListening = calls.listen((record, context, facts) => {
     // A refused call was not sent to an upstream.
     if (CALL_STATUSES[record.status].counts === 'refusal') return
-    guarded(() => spans.add(record, context), { call_id: record.call_id })
+    guarded(() => spans.add(record, context, facts), { call_id: record.call_id })
   })
   metrics?.onRequest((route, ...request) => guarded(() => spans.serve(route, ...request), { route }))
   return {

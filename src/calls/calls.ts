@@ -23,8 +23,16 @@ const BATCH_DELAY_MS = 25
 /** Longest wait of a count of refused calls, so that a flood of them costs few statements. */
 const COUNT_DELAY_MS = 1_000
 
-/** Receives each call that has ended, with the context of its request. */
-export type CallListener = (record: CallRecord, context: CallContext | undefined) => void
+/** Facts of a call that its record lacks, for traces. */
+export interface CallFacts {
+  /** Body that was sent, of which a trace may have parameters, and no text. */
+  request: unknown
+  /** Model that answered, as the reply says. Null when it does not say so. */
+  answeredBy: string | null
+}
+
+/** Receives each call that has ended, with the context of its request. A refused call has no facts. */
+export type CallListener = (record: CallRecord, context: CallContext | undefined, facts?: CallFacts) => void
 
 /** The audit trail. Every call to an upstream is recorded, in batches, so that no call waits for its record. */
 export interface Calls {
@@ -33,8 +41,15 @@ export interface Calls {
    *
    * @param spend amount taken from the caller's budgets, written with the record
    * @param made ids that the upstream gave to objects the call created, written with the record
+   * @param facts for listeners; not stored
    */
-  record(record: CallRecord, context?: CallContext, spend?: CallSpend | null, made?: readonly string[]): void
+  record(
+    record: CallRecord,
+    context?: CallContext,
+    spend?: CallSpend | null,
+    made?: readonly string[],
+    facts?: CallFacts,
+  ): void
   /** Counts a refused call in the statistics only. Written within a second. */
   count(record: CallRecord): void
   /**
@@ -148,11 +163,11 @@ export function createCalls({
   const idsOf = ({ model }: { model?: string | undefined }) => trailNames(model, idOf)
 
   return {
-    record(record, context, spend = null, made = []) {
+    record(record, context, spend = null, made = [], facts) {
       const call: QueuedCall = { record, spend, made }
       call.stored = note(call, record.caller_id)
       queue.add(call)
-      listeners.tell(record, context)
+      listeners.tell(record, context, facts)
       timer ??= setTimeout(() => flush().catch(onError), BATCH_DELAY_MS)
     },
     count(record) {

@@ -112,6 +112,7 @@ describe('the spans of upstream calls', () => {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': new URL(server.url).host,
       'gen_ai.request.model': 'double-chat',
+      'gen_ai.response.model': 'double-chat',
       'gen_ai.usage.input_tokens': 10,
       'gen_ai.usage.output_tokens': 5,
       'server.address': '127.0.0.1',
@@ -277,9 +278,35 @@ describe('the spans of upstream calls', () => {
       [9, 0.5, 1, ['end'], 2, 'low'],
     )
     assert.equal(late?.attributes['error.type'], 'timeout')
+    assert.equal(late?.attributes['gen_ai.request.stop_sequences'], undefined)
     const [, request] = served()
     assert.equal(request?.attributes['error.type'], '504')
     assert.equal(request?.status.code, ERROR)
+  })
+
+  it('tell of the model that answered and of parameters without a text, whatever is stored', async () => {
+    const answer = { ...double.completion(ANSWER), model: 'double-chat-2026-11' }
+    const chunks = double.chunks([ANSWER]).map((chunk) => ({ ...chunk, model: 'double-chat-2026-11' }))
+    server.on('/chat/completions', double.json(200, answer), double.sse(chunks), double.fails(503))
+    const asked = { ...ASK, max_tokens: 9, seed: 7, reasoning_effort: 'low', stop: [PROMPT] }
+    const spans = await spansOf(
+      async (post) => {
+        await (await post(CHAT, asked)).text()
+        await (await post(CHAT, { ...asked, stream: true })).text()
+        await (await post(CHAT, { ...asked, reasoning_effort: PROMPT })).text()
+      },
+      { upstream: { max_retries: 0 } },
+    )
+    const named = ['request.max_tokens', 'request.seed', 'request.reasoning.level', 'response.model']
+    assert.deepEqual(
+      spans.map(({ attributes }) => named.map((name) => attributes[`gen_ai.${name}`])),
+      [
+        [9, 7, 'low', 'double-chat-2026-11'],
+        [9, 7, 'low', 'double-chat-2026-11'],
+        [9, 7, undefined, undefined],
+      ],
+    )
+    assert.doesNotMatch(JSON.stringify(spans), /secret/)
   })
 
   it('come with metrics by the same conventions, which a collector accepts', async () => {

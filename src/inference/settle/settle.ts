@@ -287,7 +287,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
         request: invocation.request,
         answer: answer === undefined ? (generated?.().text ?? null) : answer,
       }
-    calls.record(recorded, context, spend, made)
+    calls.record(recorded, context, spend, made, { request: invocation.request, answeredBy: id })
     return { callId, usage, costUsd, price, priceFrom }
   }
 }
