@@ -53,6 +53,19 @@ describe('deploy/compose.yaml', () => {
     }
   })
 
+  it('bounds memory and processes of each service, and gives it the few capabilities that its start needs', () => {
+    for (const [name, service] of Object.entries(services)) {
+      assert.deepEqual([service.cap_drop, service.security_opt], [['ALL'], ['no-new-privileges:true']], name)
+      assert.match(String(service.mem_limit), /^\d+[mg]$/, name)
+      assert.ok(Number(service.pids_limit) > 0, name)
+    }
+    const { postgres, balancer } = services
+    assert.deepEqual([balancer?.read_only, balancer?.cap_add], [true, ['NET_BIND_SERVICE']])
+    assert.deepEqual(postgres?.cap_add, ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'])
+    // Images of others are taken by their digests through these variables.
+    for (const service of [postgres, balancer]) assert.match(String(service?.image), /^\$\{[A-Z]+_IMAGE:-/)
+  })
+
   it('has a balancer that leaves a gateway before it stops to listen', () => {
     const balancer = readFileSync('deploy/Caddyfile', 'utf8')
     const setting = (name: string) => new RegExp(`^\\t+${name} (\\S+)$`, 'm').exec(balancer)?.[1]

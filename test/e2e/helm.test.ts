@@ -40,10 +40,10 @@ function builtRenderer(): string {
 
 /** Renders the chart with values over its own: with Helm where it is installed, else with Go's templates as it does. */
 function rendered(values: object): KubernetesObject[] {
-  const input = JSON.stringify(values)
+  const options = { input: JSON.stringify(values), encoding: 'utf8', stdio: 'pipe' } as const
   const texts = hasHelm
-    ? execFileSync('helm', ['template', 'gw', CHART, '--values', '-'], { input, encoding: 'utf8' }).split(/^---$/m)
-    : Object.entries<string>(JSON.parse(execFileSync(builtRenderer(), [CHART], { input, encoding: 'utf8' })))
+    ? execFileSync('helm', ['template', 'gw', CHART, '--values', '-'], options).split(/^---$/m)
+    : Object.entries<string>(JSON.parse(execFileSync(builtRenderer(), [CHART], options)))
         .filter(([name]) => name.endsWith('.yaml'))
         .map(([, text]) => text)
   return texts.map((text) => yaml.load(text) as KubernetesObject).filter(Boolean)
@@ -90,6 +90,9 @@ describe('the Helm chart', { skip }, () => {
     }
     const monitor = only(objects, 'ServiceMonitor').spec
     assert.ok(selects(monitor.selector.matchLabels, service.metadata.labels))
+    // Prometheus' operator names the job after the service otherwise.
+    const job = service.metadata.labels[monitor.jobLabel]
+    assert.match(readFileSync('deploy/prometheus-alerts.yaml', 'utf8'), new RegExp(`up\\{job="${job}"\\}`))
     const ports = service.spec.ports.map(({ name }: { name: string }) => name)
     assert.ok(ports.includes(monitor.endpoints[0].port))
     const open = spec.template.spec.containers[0].ports.map(({ name }: { name: string }) => name)
@@ -113,6 +116,16 @@ describe('the Helm chart', { skip }, () => {
       assert.equal(value('GAZEWAY_UNREADY_MS'), String(unreadySeconds * 1000))
       assert.equal(value('GAZEWAY_DRAIN_MS'), String(drainSeconds * 1000))
     }
+  })
+
+  it('leaves a gateway that may be evicted, so that a node can be drained', () => {
+    const budget = (values: object) => only(rendered({ ...NAMED, ...values }), 'PodDisruptionBudget').spec.minAvailable
+    assert.equal(budget({ replicas: 3, minAvailable: 2 }), 2)
+    assert.equal(budget({ minAvailable: '50%' }), '50%')
+    for (const minAvailable of [2, 3, '100%'])
+      assert.throws(() => rendered({ ...NAMED, minAvailable }), /minAvailable: must be less than replicas/)
+    const alone = rendered({ ...NAMED, replicas: 1 })
+    assert.ok(!alone.some(({ kind }) => kind === 'PodDisruptionBudget'))
   })
 
   it('runs as nobody, with nothing that it does not need', () => {
@@ -198,6 +211,7 @@ describe('values of the Helm chart', () => {
     ['a digest that is none', { ...NAMED, image: { repository: 'gazeway', digest: 'sha256:abc' } }],
     ['a variable that cannot be one', { ...NAMED, env: { 'gazeway-upstream': 'xai' } }],
     ['a time that is no number', { ...NAMED, drainSeconds: '30s' }],
+    ['a stop that is over before a probe sees it', { ...NAMED, unreadySeconds: 4 }],
     ['a monitor without a key', { ...NAMED, serviceMonitor: { enabled: true } }],
     ['a monitor with an empty key', { ...NAMED, serviceMonitor: { enabled: true, keySecret: { name: '', key: '' } } }],
   ] as const)

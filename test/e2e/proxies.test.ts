@@ -101,7 +101,7 @@ describe('deploy/nginx.conf', { skip: missing('nginx', '-v') }, () => {
 })
 
 describe('deploy/Caddyfile', { skip: missing('caddy', 'version') }, () => {
-  it('passes a gateway on with TLS under the name in GAZEWAY_SITE', async () => {
+  it('passes a gateway on with TLS under the name in GAZEWAY_SITE, and no metrics', async () => {
     const { place, gateway } = await startBehind()
     const port = await freePort()
     const [key, certificate] = [join(place.temporary, 'tls.key'), join(place.temporary, 'tls.pem')]
@@ -119,5 +119,7 @@ describe('deploy/Caddyfile', { skip: missing('caddy', 'version') }, () => {
     })
     started.push(caddy)
     await assertServes(port, gateway.key)
+    for (const path of ['/metrics', '/%6detrics', '/x/../metrics'])
+      assert.equal((await ask(port, path, { key: gateway.key })).status, 404, path)
   })
 })
