@@ -84,6 +84,14 @@ describe('a process that gets SIGTERM', () => {
     for (const stream of [before, during]) assert.match(await stream.text(), /Hel[\s\S]*lo\.[\s\S]*data: \[DONE\]\n\n$/)
     assert.deepEqual(await gateway.exit, ENDED_WELL)
     assert.match(gateway.stderr(), /serving for 2 s[\s\S]*replies in progress have 30 s to finish/)
+    const logged = gateway
+      .stderr()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+    const [draining, drained] = ['Draining.', 'Drained.'].map((text) => logged.find(({ msg }) => msg === text))
+    assert.deepEqual([draining?.unready_ms, draining?.drain_ms], [2000, 30_000])
+    assert.ok(drained?.drained_ms >= 0)
   })
 
   it('waits for no balancer where nobody has asked /readyz', async () => {
