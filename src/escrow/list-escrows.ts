@@ -66,15 +66,16 @@ function matching(
   return [escrows.where(unindexed('status'), 'in', statuses)]
 }
 
-/** Selects the escrows that a key pays, and those of its tasks, from the index of each. */
-const ownEscrows = ({ id }: Viewer) => sql<SqlBool>`escrows.id in (
+/** Selects the escrows that a key pays, those that pay it, and those of its tasks, from the index of each. */
+const ownEscrows = ({ id, wallet }: Viewer) => sql<SqlBool>`escrows.id in (
   select id from escrows where payer = ${id}
+  union select id from escrows where recipient in (${id}, ${wallet ?? id})
   union select escrows.id from tasks join escrows on escrows.task_id = tasks.id where tasks.creator = ${id}
   union select escrows.id from tasks join escrows on escrows.task_id = tasks.id where tasks.claimed_by = ${id})`
 
-/** Selects, of the escrows of one task, those that a key sees. No index leads to those that pay it. */
+/** Selects, of the escrows of one task, those that a key sees. */
 const ofTask = ({ id, wallet }: Viewer) => sql<SqlBool>`(${unindexed('escrows.payer')} = ${id}
-  or escrows.recipient in (${id}, ${wallet ?? id})
+  or ${unindexed('escrows.recipient')} in (${id}, ${wallet ?? id})
   or exists (select 1 from tasks where tasks.id = escrows.task_id and (tasks.creator = ${id} or tasks.claimed_by = ${id})))`
 
 async function countEscrows(store: Store, query: Shown): Promise<number> {

@@ -110,7 +110,7 @@ describe('tasks and escrow over the platform', () => {
       ['the payer, who also created the task of the other', payer, both, both],
       ['an admin', admin, both, both],
       ['the claimant', worker.key, first, first],
-      ['the recipient, by its task alone', named.key, first, none],
+      ['the recipient, who has nothing else to do with its task', named.key, first, first],
       ['a stranger', stranger.key, none, none],
     ] as const) {
       assert.deepEqual(await list(`${live}`, key), all, who)

@@ -37,6 +37,7 @@ import { up as archives } from './040_archives.ts'
 import { up as projectWords } from './041_project_words.ts'
 import { up as projectWordsOnPostgres } from './042_project_words_postgres.ts'
 import { up as outboxAndChatWords } from './043_outbox_and_chat_words.ts'
+import { up as escrowRecipients } from './044_escrow_recipients.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -83,4 +84,5 @@ export const MIGRATIONS: Migrations = {
   '041_project_words': projectWords,
   '042_project_words_postgres': projectWordsOnPostgres,
   '043_outbox_and_chat_words': outboxAndChatWords,
+  '044_escrow_recipients': escrowRecipients,
 }
