@@ -1,5 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import * as z from 'zod'
+import { GroupId } from '../identity/group.ts'
 import { CallerId } from '../identity/key.ts'
 import { countMatches } from '../store/count-matches.ts'
 import { toUtc } from '../store/dates.ts'
@@ -13,15 +14,17 @@ import { unindexed } from '../store/unindexed.ts'
 import { toUsd } from '../text/money.ts'
 import { cacheOfRow } from './call-cache.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
-import { type CallSelection, countCalls } from './call-selection.ts'
+import { type CallSelection, countCalls, keysOfGroup } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
 import { statusOf } from './call-status.ts'
 import { tagsOf } from './call-tags.ts'
-import { type FILTER_COLUMNS, readTotals } from './call-totals.ts'
+import { amongst, type FILTER_COLUMNS, readTotals } from './call-totals.ts'
 import { callsOfSession, meetingAny, SESSION_COLUMNS, type SessionCondition } from './named-session.ts'
 
 /** Earlier than all calls. */
 const FIRST_TIME = '0001-01-01T00:00:00.000Z'
+/** Most keys of a group whose calls are read one key after another. */
+const MOST_CALLERS = 200
 /** Largest content in a list, in bytes. A single call is shown in full. */
 const LISTED_CONTENT = 1024 * 1024
 
@@ -35,6 +38,7 @@ const COLUMN_FILTERS = {
 /** Filter of the call list. `from` is inclusive, `to` exclusive. */
 export const CallFilter = ListQuery.extend({
   ...COLUMN_FILTERS,
+  group: GroupId.optional().describe('Only the calls of the keys that are in this group now.'),
   session: z.string().min(1).max(LONGEST_SESSION_ID).optional(),
   address: z.string().min(1).max(64).optional().describe('Address of the client.'),
   model: z.string().min(1).max(256).optional().describe("The provider's model id, or an alias of it."),
@@ -117,29 +121,40 @@ async function smallerOf({ db }: Store, { session, caller_id, status }: Omit<Cal
 }
 
 async function conditionsOf(
-  { db }: Store,
+  store: Store,
   filter: Omit<CallFilter, 'limit'>,
   models: string[] | undefined,
 ): Promise<Conditions> {
-  const { session, caller_id } = filter
+  const { session, caller_id, group } = filter
   return {
     ...filter,
     models,
+    callers: await keysOfGroup(store, group),
     from: filter.from && toUtc(filter.from),
     to: filter.to && toUtc(filter.to),
-    sessions: session === undefined ? undefined : await callsOfSession(db, session, caller_id),
+    sessions: session === undefined ? undefined : await callsOfSession(store.db, session, caller_id),
   }
 }
 
-/** Selects the calls that meet all conditions, newest first: a query for each model, and for each name of a session. */
+/** Selects the calls that meet all conditions, newest first: a query for each model, name of a session and key of a group. */
 const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
-  (selection.models?.map((model) => [model]) ?? [undefined]).flatMap((models) =>
-    (selection.sessions?.map((session) => [session]) ?? [undefined]).map((sessions) =>
-      meeting(db.selectFrom('calls'), { ...selection, models, sessions })
-        .orderBy('at', 'desc')
-        .orderBy('call_id', 'desc'),
+  ofEachCaller(selection).flatMap((ofCaller) =>
+    (selection.models?.map((model) => [model]) ?? [undefined]).flatMap((models) =>
+      (selection.sessions?.map((session) => [session]) ?? [undefined]).map((sessions) =>
+        meeting(db.selectFrom('calls'), { ...ofCaller, models, sessions })
+          .orderBy('at', 'desc')
+          .orderBy('call_id', 'desc'),
+      ),
     ),
   )
+
+/** Conditions for each key of a group, whose index leads to its calls. Of more keys, the newest calls are looked through. */
+function ofEachCaller(selection: Conditions): Conditions[] {
+  const { callers, caller_id, sessions } = selection
+  const hasIndex = caller_id !== undefined || sessions !== undefined
+  if (callers === undefined || hasIndex || callers.length === 0 || callers.length > MOST_CALLERS) return [selection]
+  return callers.map((one) => ({ ...selection, callers: undefined, caller_id: one, by: 'caller_id' }))
+}
 
 /**
  * Selects the calls that meet all conditions. Those of a session have an index of their own and are few: the indexes of
@@ -147,13 +162,14 @@ const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
  */
 function meeting(
   calls: Selected,
-  { sessions, address, status, path, caller_id, models, from, to, by = null }: Conditions,
+  { sessions, address, status, path, caller_id, callers, models, from, to, by = null }: Conditions,
 ): Selected {
   const column = (name: string) =>
     sessions === undefined && (by === null || by === name) ? sql.ref<string>(name) : unindexed(name)
   let query = calls
   if (sessions !== undefined) query = query.where(meetingAny(sessions))
   if (address !== undefined) query = query.where('address', '=', address)
+  if (callers !== undefined) query = query.where(amongst(unindexed('caller_id'), callers))
   // The names of a session are those of its caller.
   if (caller_id !== undefined && sessions === undefined)
     query = query.where(by === 'status' ? unindexed('caller_id') : sql.ref<string>('caller_id'), '=', caller_id)

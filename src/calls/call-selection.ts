@@ -7,7 +7,7 @@ import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { FIGURES } from './call-figures.ts'
 import { type CallGroupBy, GROUPINGS, SessionGroupBy } from './call-groups.ts'
 import { UNLISTED, UNLISTED_AS } from './call-status.ts'
-import { FILTER_COLUMNS } from './call-totals.ts'
+import { amongst, FILTER_COLUMNS } from './call-totals.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -37,6 +37,15 @@ export interface CallSelection {
   models?: readonly string[] | undefined
   path?: string | undefined
   caller_id?: string | undefined
+  /** Keys of a group: only the calls of these. */
+  callers?: readonly string[] | undefined
+}
+
+/** Reads the keys that are in a group now, revoked ones too. Undefined without a group. */
+export async function keysOfGroup({ db }: Store, group: string | undefined): Promise<string[] | undefined> {
+  if (group === undefined) return undefined
+  const keys = await db.selectFrom('keys').select('id').where('group_id', '=', group).execute()
+  return keys.map(({ id }) => id)
 }
 
 /** Partial sum of calls of one group and status. */
@@ -104,9 +113,7 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: SumGroupBy)
   const { hours, days } = levels(selection, groupBy)
   // SQLite has no statistics here. It would scan every caller's history by primary key.
   const sumsTable =
-    engine === 'sqlite' && selection.caller_id !== undefined
-      ? sql`call_sums indexed by call_sums_of_caller`
-      : sql`call_sums`
+    engine === 'sqlite' && isOfCallers(selection) ? sql`call_sums indexed by call_sums_of_caller` : sql`call_sums`
   const figures = sql`status, ${COLUMNS}`
   const counts: RawBuilder<unknown>[] = []
   const sums: RawBuilder<unknown>[] = []
@@ -156,16 +163,16 @@ function sources(engine: Engine, selection: CallSelection, groupBy?: SumGroupBy)
  * Coarsest levels of sums that can answer the selection. Without `days` when hours are asked for, or a dimension that
  * only hourly sums have.
  */
-function levels(
-  { caller_id, models, path }: CallSelection,
-  groupBy?: ChartGroupBy,
-): { hours: CallSumLevel; days: CallSumLevel | null } {
-  const ofCaller = caller_id !== undefined || groupBy === 'caller'
+function levels(selection: CallSelection, groupBy?: ChartGroupBy): { hours: CallSumLevel; days: CallSumLevel | null } {
+  const { models, path } = selection
+  const ofCaller = isOfCallers(selection) || groupBy === 'caller'
   const ofKind = models !== undefined || path !== undefined || groupBy === 'model' || groupBy === 'path'
   const hours = ofCaller ? 'hour' : 'hour_of_all'
   if (groupBy === 'hour' || (ofCaller && ofKind)) return { hours, days: null }
   return { hours, days: ofCaller ? 'day_of_caller' : 'day_of_all' }
 }
+
+const isOfCallers = ({ caller_id, callers }: CallSelection) => caller_id !== undefined || callers !== undefined
 
 /** SQL condition: at or after `start`, and before `end`. */
 function between(column: string, start: string | undefined, end: string | undefined): RawBuilder<unknown> {
@@ -181,11 +188,12 @@ function startOf(spanMs: number, time: string, later = 0): string {
 
 /** SQL conditions of a selection. @param of the table of its columns, with a dot */
 function dimensions(selection: CallSelection, of = '') {
-  const { models } = selection
+  const { models, callers } = selection
   const wanted = FILTER_COLUMNS.filter((name) => selection[name] !== undefined)
   return sql.join(
     [
       ...(models ? [sql`and ${sql.ref(`${of}model`)} in (${sql.join(models)})`] : []),
+      ...(callers ? [sql`and ${amongst(`${of}caller_id`, callers)}`] : []),
       ...wanted.map((name) => sql`and ${sql.ref(of + name)} = ${selection[name]}`),
     ],
     sql` `,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { GroupId } from '../identity/group.ts'
 import { CallerId } from '../identity/key.ts'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
@@ -7,7 +8,15 @@ import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
 import { CacheSums, cacheSums } from './call-cache.ts'
 import { addFigures, type CallFigures, NO_CALLS } from './call-figures.ts'
 import { groupName, isCallGroup, MOST_GROUPS, OTHER_GROUPS } from './call-groups.ts'
-import { type CallSelection, ChartGroupBy, GroupBy, type SummedRow, sessionRows, summedRows } from './call-selection.ts'
+import {
+  type CallSelection,
+  ChartGroupBy,
+  GroupBy,
+  keysOfGroup,
+  type SummedRow,
+  sessionRows,
+  summedRows,
+} from './call-selection.ts'
 import { statusOf } from './call-status.ts'
 import { addLatencies, addLatency, type LatencyCounts, quantile } from './latency-buckets.ts'
 
@@ -51,9 +60,10 @@ export const StatsQuery = z.object({
 })
 export type StatsQuery = z.infer<typeof StatsQuery>
 
-/** A {@link StatsQuery} that can also select one caller or model, and group by hour. */
+/** A {@link StatsQuery} that can also select one caller, group or model, and group by hour. */
 export const ChartQuery = StatsQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
+  group: GroupId.optional().describe('Only the calls of the keys that are in this group now.'),
   model: z
     .string()
     .min(1)
@@ -71,6 +81,7 @@ export async function callStats(
 ): Promise<CallStats> {
   const selection = {
     caller_id: query.caller_id,
+    callers: await keysOfGroup(store, query.group),
     models: query.models,
     from: query.from && toUtc(query.from),
     to: query.to && toUtc(query.to),

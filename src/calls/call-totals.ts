@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import { runBuiltRows } from '../store/prepared-sql.ts'
 import type { Schema } from '../store/schema.ts'
 import type { CallRow, CallTotalRow } from '../store/tables/calls-tables.ts'
@@ -49,13 +49,23 @@ export async function addTotals(
 
 const valuesOf = (row: object) => sql`(${sql.join(Object.values(row))})`
 
+/** SQL condition: the column has one of the values. None is met by nothing. */
+export const amongst = (column: string | RawBuilder<unknown>, values: readonly string[]): RawBuilder<SqlBool> =>
+  values.length === 0
+    ? sql<SqlBool>`1 = 0`
+    : sql<SqlBool>`${typeof column === 'string' ? sql.ref(column) : column} in (${sql.join(values)})`
+
 /** Reads how many calls of a kind the trail contains. */
 export async function readTotals(
   db: Kysely<Schema>,
-  kind: { [Dimension in Exclude<keyof CountedCall, 'model'>]?: string | undefined } & { models?: string[] | undefined },
+  kind: { [Dimension in Exclude<keyof CountedCall, 'model'>]?: string | undefined } & {
+    models?: string[] | undefined
+    callers?: readonly string[] | undefined
+  },
 ): Promise<number> {
   let query = db.selectFrom('call_totals').select(({ fn }) => fn.sum<number | null>('calls').as('calls'))
   if (kind.models) query = query.where('model', 'in', kind.models)
+  if (kind.callers) query = query.where(amongst('caller_id', kind.callers))
   for (const column of FILTER_COLUMNS) {
     const value = kind[column]
     if (value !== undefined) query = query.where(column, '=', value)

@@ -83,7 +83,7 @@ export interface Calls {
   /** Sums up the prompt caches of a session. */
   cacheOf(query: SessionCacheQuery): Promise<SessionCache>
   /** Counts the calls that chat completions answered in place of the responses endpoint. */
-  fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id'>): Promise<Fallbacks>
+  fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id' | 'group'>): Promise<Fallbacks>
 }
 
 /**

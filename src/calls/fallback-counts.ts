@@ -2,8 +2,11 @@ import { sql } from 'kysely'
 import * as z from 'zod'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
+import { unindexed } from '../store/unindexed.ts'
+import { keysOfGroup } from './call-selection.ts'
 import { type ChartQuery, callStats } from './call-stats.ts'
 import { CALL_STATUS_NAMES, CALL_STATUSES } from './call-status.ts'
+import { amongst } from './call-totals.ts'
 
 /** Rate at which chat completions take over from the responses endpoint, among calls still in the audit trail. */
 export const Fallbacks = z.object({
@@ -27,13 +30,14 @@ export async function countFallbacks(
   const oldest = await store.reads.selectFrom('calls').select('at').orderBy('at').limit(1).execute()
   const kept = oldest[0]?.at
   if (kept === undefined) return { requests: 0, fallen_back: 0, rate: 0 }
-  const { to, caller_id } = selection
+  const { to, caller_id, group } = selection
+  const callers = await keysOfGroup(store, group)
   const asked = selection.from && toUtc(selection.from)
   const from = asked !== undefined && asked > kept ? asked : kept
   const [{ groups }, laterAttempts, fallenBack] = await Promise.all([
-    callStats(store, { from, to, caller_id, group_by: 'path' }),
-    countLaterAttempts(store, { from, to: to && toUtc(to), caller_id }),
-    countFallenBack(store, { from, to: to && toUtc(to), caller_id }),
+    callStats(store, { from, to, caller_id, group, group_by: 'path' }),
+    countLaterAttempts(store, { from, to: to && toUtc(to), caller_id, callers }),
+    countFallenBack(store, { from, to: to && toUtc(to), caller_id, callers }),
   ])
   const attempts = groups
     .filter(({ key }) => key.endsWith(RESPONSES))
@@ -47,10 +51,11 @@ interface Range {
   from: string
   to: string | undefined
   caller_id: string | undefined
+  callers: readonly string[] | undefined
 }
 
 /** Counts attempts at a responses endpoint that were not the first of their request. */
-async function countLaterAttempts(store: Store, { from, to, caller_id }: Range): Promise<number> {
+async function countLaterAttempts(store: Store, { from, to, caller_id, callers }: Range): Promise<number> {
   let query = store.reads
     .selectFrom('calls')
     .select(({ fn }) => fn.countAll<number>().as('calls'))
@@ -59,13 +64,14 @@ async function countLaterAttempts(store: Store, { from, to, caller_id }: Range):
     .where('at', '>=', from)
   if (to !== undefined) query = query.where('at', '<', to)
   if (caller_id !== undefined) query = query.where('caller_id', '=', caller_id)
+  if (callers !== undefined) query = query.where(amongst(unindexed('caller_id'), callers))
   return Number((await query.executeTakeFirstOrThrow()).calls)
 }
 
 const OVERTAKEN = CALL_STATUS_NAMES.filter((status) => CALL_STATUSES[status].isOvertaken)
 
 /** Counts requests whose first attempt was at a responses endpoint, and a later one was not. */
-async function countFallenBack(store: Store, { from, to, caller_id }: Range): Promise<number> {
+async function countFallenBack(store: Store, { from, to, caller_id, callers }: Range): Promise<number> {
   let query = store.reads
     .selectFrom('calls as later')
     .select(sql<number>`count(distinct later.fallback_from)`.as('calls'))
@@ -83,5 +89,6 @@ async function countFallenBack(store: Store, { from, to, caller_id }: Range): Pr
       return exists(first)
     })
   if (caller_id !== undefined) query = query.where('later.caller_id', '=', caller_id)
+  if (callers !== undefined) query = query.where(amongst(unindexed('later.caller_id'), callers))
   return Number((await query.executeTakeFirstOrThrow()).calls)
 }

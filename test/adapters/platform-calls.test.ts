@@ -108,6 +108,69 @@ describe('the calls over HTTP', () => {
     assert.equal((await ask(platform, 'GET', `/api/calls?session=${'x'.repeat(129)}`)).status, 422)
   })
 
+  it('lists and adds up the calls of the keys of a group, however many it has', async () => {
+    const { keys, groups, calls } = platform.gateway
+    const { id: group } = await groups.create({ name: 'painters', budgets: [] })
+    const { id: bare } = await groups.create({ name: 'nobody', budgets: [] })
+    const make = async (name: string, of: string | null) =>
+      keys.create({ name, scopes: ['inference', 'platform'], ...(of !== null && { group: of }) })
+    const [ada, bob, eve] = [await make('ada', group), await make('bob', group), await make('eve', null)]
+    const record = (
+      call_id: string,
+      minute: number,
+      { id: caller_id }: { id: string },
+      more: Partial<CallRecord> = {},
+    ) =>
+      calls.record({
+        ...CALL,
+        call_id,
+        caller_id,
+        at: `2026-04-01T10:1${minute}:00.000Z`,
+        address: '10.0.0.1',
+        ...more,
+      })
+    record('call_a1', 1, ada.record)
+    record('call_e1', 2, eve.record)
+    record('call_b1', 3, bob.record, { status: 'error', path: '/v1/chat/completions', fallback_from: 'call_a1' })
+    record('call_a2', 4, ada.record, { address: '10.0.0.2' })
+
+    for (const more of [0, 200]) {
+      for (let i = 0; i < more; i++) await make(`painter ${i}`, group)
+      const page = await get<{ items: CallRecord[]; total: number; next_cursor: string }>(
+        `/api/calls?group=${group}&limit=2`,
+      )
+      assert.deepEqual([ids(page), page.total], [['call_a2', 'call_b1'], 3])
+      assert.deepEqual(ids(await get(`/api/calls?group=${group}&limit=2&cursor=${page.next_cursor}`)), ['call_a1'])
+      assert.deepEqual(ids(await get(`/api/calls?group=${group}&limit=1&offset=1`)), ['call_b1'])
+      for (const [filter, found] of [
+        ['status=error', ['call_b1']],
+        ['model=m', ['call_a2', 'call_b1', 'call_a1']],
+        ['address=10.0.0.2', ['call_a2']],
+        [`caller_id=${bob.record.id}`, ['call_b1']],
+        [`caller_id=${eve.record.id}`, []],
+        ['from=2026-04-01T10:12:00Z', ['call_a2', 'call_b1']],
+      ] as const) {
+        const filtered = await get<{ items: CallRecord[]; total: number }>(`/api/calls?group=${group}&${filter}`)
+        assert.deepEqual([ids(filtered), filtered.total], [found, found.length], filter)
+      }
+      const stats = await get<Stats>(`/api/calls/stats?group=${group}&group_by=address`)
+      assert.deepEqual(
+        stats.groups.map(({ key, calls: number }) => [key, number]),
+        [
+          ['10.0.0.1', 2],
+          ['10.0.0.2', 1],
+        ],
+      )
+      for (const by of ['day', 'hour', 'model'])
+        assert.equal((await get<Stats>(`/api/calls/stats?group=${group}&group_by=${by}`)).totals.calls, 3, by)
+      assert.deepEqual(stats.fallbacks, { requests: 2, fallen_back: 1, rate: 0.5 })
+    }
+    assert.equal((await get<{ total: number }>(`/api/calls?group=${bare}`)).total, 0)
+    assert.equal((await get<Stats>(`/api/calls/stats?group=${bare}`)).totals.calls, 0)
+    assert.deepEqual(ids(await get(`/api/calls?group=${group}`, eve.key)), [])
+    assert.deepEqual(ids(await get(`/api/calls?group=${group}`, bob.key)), ['call_b1'])
+  })
+
   it('describes every key of the configuration', async () => {
     const { items, total } = await get<{ items: Record<string, unknown>[]; total: number }>(
       '/api/config/keys',

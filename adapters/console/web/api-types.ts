@@ -4453,6 +4453,7 @@ export interface components {
             tensor?: string;
             poa_score?: number;
             token_count?: number;
+            call_id?: string;
         };
         ListMessagesReply: {
             /** @constant */
@@ -6004,6 +6005,7 @@ export interface operations {
                 status?: "ok" | "error" | "aborted" | "hedged" | "refused";
                 path?: string;
                 caller_id?: string;
+                group?: string;
                 session?: string;
                 address?: string;
                 model?: string;
@@ -6035,6 +6037,7 @@ export interface operations {
                 to?: string;
                 group_by?: "model" | "caller" | "day" | "path" | "status" | "session" | "repository" | "branch" | "commit" | "client" | "tag" | "hour" | "address";
                 caller_id?: string;
+                group?: string;
                 model?: string;
             };
             header?: never;
@@ -6085,6 +6088,7 @@ export interface operations {
                 status?: "ok" | "error" | "aborted" | "hedged" | "refused";
                 path?: string;
                 caller_id?: string;
+                group?: string;
                 session?: string;
                 address?: string;
                 model?: string;

@@ -17,3 +17,10 @@ export function useGroups(isNeeded = true): Groups {
   const known = data?.items ?? []
   return { known, nameOf: (id) => known.find((group) => group.id === id)?.name ?? shortId(id) }
 }
+
+/** Options of a group selection: all groups, and always the chosen one. */
+export function groupOptions({ known, nameOf }: Groups, chosen: string): { value: string; label: string }[] {
+  const listed = known.map(({ id, name }) => ({ value: id, label: name }))
+  const isListed = chosen === '' || known.some(({ id }) => id === chosen)
+  return isListed ? listed : [...listed, { value: chosen, label: nameOf(chosen) }]
+}

@@ -20,12 +20,13 @@ import { usePage } from '../../paging.ts'
 import { filtersIn, go, href, type PageProps, place, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
+import { groupOptions, useGroups } from '../../use-groups.ts'
 import { CallPage } from './call-page.tsx'
 import { Histogram } from './histogram.tsx'
 import { nobody, Outcome } from './outcome.tsx'
 import { useNewCalls } from './use-new-calls.ts'
 
-const FILTERS = ['status', 'model', 'path', 'caller_id', 'session', 'address', 'from', 'to'] as const
+const FILTERS = ['status', 'model', 'path', 'caller_id', 'group', 'session', 'address', 'from', 'to'] as const
 type Filter = Record<(typeof FILTERS)[number], string>
 
 /** Audit trail: all calls to model providers, or one of them. */
@@ -86,7 +87,13 @@ function Trail({ filter }: { filter: Filter }) {
     label: 'Caller',
     options: [{ value: '', label: 'All' }, ...callerOptions(names, filter.caller_id)],
   }
-  const fields = session.value?.isAdmin ? [...FIELDS.slice(0, 3), caller, ...FIELDS.slice(3)] : FIELDS
+  const groups = useGroups(session.value?.isAdmin)
+  const group: FieldSpec<Filter> = {
+    name: 'group',
+    label: 'Group',
+    options: [{ value: '', label: 'All' }, ...groupOptions(groups, filter.group)],
+  }
+  const fields = session.value?.isAdmin ? [...FIELDS.slice(0, 3), caller, group, ...FIELDS.slice(3)] : FIELDS
   return (
     <ListCard<CallRecord>
       label="Calls"

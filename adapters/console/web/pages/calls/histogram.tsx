@@ -25,7 +25,7 @@ const UNCOUNTED = ['path', 'session', 'address'] as const
 
 /** Calls of a list over its time. A bar or a range of bars becomes its time. Nothing where statistics lack a filter. */
 export function Histogram({ filter }: { filter: Readonly<Record<string, string>> }) {
-  const { model = '', caller_id = '', status = '' } = filter
+  const { model = '', caller_id = '', group = '', status = '' } = filter
   const figure = UNCOUNTED.some((name) => filter[name]) ? undefined : FIGURES[status]
   const to = filter.to ? Date.parse(filter.to) : now.value
   const from = filter.from ? Date.parse(filter.from) : Math.floor(to / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS
@@ -39,6 +39,7 @@ export function Histogram({ filter }: { filter: Readonly<Record<string, string>>
       ? `/api/calls/stats${queryOf({
           model,
           caller_id,
+          group,
           from: new Date(from).toISOString(),
           to: timeIn(filter.to ?? ''),
           group_by: isHourly ? 'hour' : 'day',

@@ -1,28 +1,53 @@
+import { useState } from 'preact/hooks'
 import type { CallStats } from '../../../../../src/calls/call-stats.ts'
-import { Card, DataTable, Empty, figureColumn, moneyColumn } from '../../components/components.ts'
+import { Card, DataTable, Empty, figureColumn, moneyColumn, NotLoaded, Tabs } from '../../components/components.ts'
 import { count } from '../../format.ts'
 import { href, queryOf } from '../../router.ts'
 import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 import { startOf } from '../overview/start-of.ts'
+import type { Callers } from './spending.tsx'
 
-const WEEK_MS = 7 * 86_400_000
+const HOUR_MS = 3_600_000
+/** Periods, the longest first. */
+const PERIODS = [
+  { id: 'week', label: '7 days', hours: 168 },
+  { id: 'day', label: '24 hours', hours: 24 },
+  { id: 'hour', label: '1 hour', hours: 1 },
+] as const
+type Period = (typeof PERIODS)[number]
+/** Most calls whose addresses are counted without being asked: they are read one by one. */
+const MOST_CALLS = 5_000
 
-/** Addresses that a key was used from in the last seven days. */
-export function Addresses({ id }: { id: string }) {
-  const from = startOf('hour', Date.now() - WEEK_MS)
-  const live = useLive<CallStats>(`/api/calls/stats${queryOf({ caller_id: id, group_by: 'address', from })}`, {
+/** Start of a period: that of the hour in which it begins. */
+const startOfPeriod = ({ hours }: Period) => startOf('hour', Date.now() - hours * HOUR_MS)
+
+/** Addresses that calls came from, in the longest period of not too many calls, or in the chosen one. */
+export function Addresses({ of }: { of: Callers }) {
+  const [chosen, choose] = useState<Period['id'] | null>(null)
+  const week = startOfPeriod(PERIODS[0])
+  const byHour = useLive<CallStats>(`/api/calls/stats${queryOf({ ...of, group_by: 'hour', from: week })}`, {
     everyMs: 30_000,
   })
+  const period = PERIODS.find(({ id }) => id === chosen) ?? (byHour.data && periodOf(byHour.data))
+  const from = period === null ? null : startOfPeriod(period)
+  const live = useLive<CallStats>(
+    from === null ? null : `/api/calls/stats${queryOf({ ...of, group_by: 'address', from })}`,
+    { everyMs: 30_000 },
+  )
   return (
-    <Card title="Used from, in seven days">
+    <Card
+      title="Used from"
+      actions={period && <Tabs label="Period" tabs={PERIODS} active={period.id} onChange={choose} />}
+    >
+      {period === null && <NotLoaded of={byHour} what="the addresses" />}
       <DataTable<CallStats['groups'][number]>
         label="Addresses"
-        of={live}
+        of={period === null ? byHour : live}
         rows={live.data?.groups ?? []}
         rowKey={({ key }) => key}
         addressOf={({ key: address }) =>
-          address === '' ? null : href('calls', { query: { caller_id: id, address, from: timeText(from) } })
+          address === '' || from === null ? null : href('calls', { query: { ...of, address, from: timeText(from) } })
         }
         columns={[
           { key: 'key', label: 'Address', render: ({ key }) => key || 'unknown' },
@@ -30,8 +55,15 @@ export function Addresses({ id }: { id: string }) {
           figureColumn('Refused', ({ refused }) => count(refused)),
           moneyColumn('upstream_cost_usd', 'Cost'),
         ]}
-        empty={<Empty title="No calls in seven days" />}
+        empty={<Empty title={`No calls in ${period?.label ?? 'seven days'}`} />}
       />
     </Card>
   )
+}
+
+/** The longest period that has not too many calls; else the shortest. */
+function periodOf({ groups }: CallStats): Period {
+  const callsSince = (start: string) =>
+    groups.reduce((sum, { key, calls }) => (Date.parse(key) < Date.parse(start) ? sum : sum + calls), 0)
+  return PERIODS.find((period) => callsSince(startOfPeriod(period)) <= MOST_CALLS) ?? PERIODS[2]
 }

@@ -23,14 +23,18 @@ import { usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
+import { Addresses } from './addresses.tsx'
 import { GroupDialog } from './group-dialog.tsx'
-import { RecentSessions } from './recent.tsx'
+import { RecentSessions, Refusals } from './recent.tsx'
+import { Models, SpendByDay } from './spending.tsx'
+import { useHourly } from './use-hourly.ts'
 
-/** Page of a group: its budgets, keys, sessions and statement. `?do=edit` opens its form. */
+/** Page of a group: what its keys spent and did together. `?do=edit` opens its form. */
 export function GroupPage({ id, query }: { id: string; query: URLSearchParams }) {
   const live = useLive<GroupRecord>(`/api/groups/${encodeURIComponent(id)}`, { everyMs: 5000 })
   const [editing, setEditing] = useState(query.get('do') === 'edit')
   const group = live.data
+  const of = { group: id }
   return (
     <Page
       title={group?.name ?? 'Group'}
@@ -43,18 +47,25 @@ export function GroupPage({ id, query }: { id: string; query: URLSearchParams })
       actions={group && <Button onClick={() => setEditing(true)}>Edit</Button>}
     >
       {group ? <Details of={group} /> : <NotLoaded of={live} what="the group" />}
+      <Grid>
+        <SpendByDay of={of} budget={group?.budgets.find(({ per }) => per === 'day')?.usd} />
+        <Models of={of} />
+      </Grid>
       <KeysOf id={id} />
-      <RecentSessions query={{ group: id }} />
+      <RecentSessions query={of} />
+      <Refusals of={of} />
+      <Addresses of={of} />
       {group && editing && <GroupDialog of={group} onClose={() => setEditing(false)} onSaved={live.reload} />}
     </Page>
   )
 }
 
 function Details({ of: group }: { of: GroupRecord }) {
+  const hourlyUsd = useHourly({ group: group.id })
   return (
     <Grid>
       <Card title="Budgets">
-        <BudgetBars budgets={group.budgets} spend={group.spend} hourlyUsd={null} />
+        <BudgetBars budgets={group.budgets} spend={group.spend} hourlyUsd={hourlyUsd} />
       </Card>
       <Card title="Money" actions={<StatementButton of={{ group: group.id }} name={group.name} />}>
         <Facts

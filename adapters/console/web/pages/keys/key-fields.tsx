@@ -1,5 +1,5 @@
 import { type Editing, type FaultOf, FormFields } from '../../components/components.ts'
-import { type Groups, useGroups } from '../../use-groups.ts'
+import { groupOptions, useGroups } from '../../use-groups.ts'
 import { BudgetFields } from './budget-fields.tsx'
 import { ALERTS, AS, type Draft, NAME, type Term } from './key-terms.ts'
 
@@ -79,7 +79,7 @@ export const KEY_TERMS: readonly Term[] = [NAME, GROUP, BILLING, BUDGETS, ALERTS
 
 /** All settings of a key except its name. */
 export function KeyFields(form: Editing<Draft> & { faultOf: FaultOf }) {
-  const groups = groupOptions(useGroups(), String(form.draft.group))
+  const groups = [{ value: '', label: 'None' }, ...groupOptions(useGroups(), String(form.draft.group))]
   const billings = form.draft.billing === '' ? [{ value: '', label: 'Default' }, ...BILLINGS] : BILLINGS
   return (
     <>
@@ -96,11 +96,4 @@ export function KeyFields(form: Editing<Draft> & { faultOf: FaultOf }) {
       <FormFields {...form} fields={[ALERTS, LIMITS, ...SCOPE]} />
     </>
   )
-}
-
-/** Options of a group selection: none, all groups, and always the chosen one. */
-function groupOptions({ known, nameOf }: Groups, chosen: string) {
-  const listed = known.map(({ id, name }) => ({ value: id, label: name }))
-  const isListed = chosen === '' || known.some(({ id }) => id === chosen)
-  return [{ value: '', label: 'None' }, ...listed, ...(isListed ? [] : [{ value: chosen, label: nameOf(chosen) }])]
 }

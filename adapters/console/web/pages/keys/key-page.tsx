@@ -25,6 +25,7 @@ export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
   const live = useLive<KeyRecord>(isStored ? `/api/keys/${encodeURIComponent(id)}` : null, { everyMs: 5000 })
   const key = live.data
   const { isAdmin = false } = session.value ?? {}
+  const of = { caller_id: id }
   return (
     <Page
       title={key?.name ?? 'Key'}
@@ -45,19 +46,19 @@ export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
         <Empty title="This key is not in the store" hint="It is set by the environment, or is a wallet." />
       )}
       <Grid>
-        <SpendByDay id={id} budget={key?.limits.budgets.find(({ per }) => per === 'day')?.usd} />
-        <Models id={id} />
+        <SpendByDay of={of} budget={key?.limits.budgets.find(({ per }) => per === 'day')?.usd} />
+        <Models of={of} />
       </Grid>
       <RecentSessions query={{ key: id }} />
-      <Refusals id={id} />
-      <Addresses id={id} />
+      <Refusals of={of} />
+      <Addresses of={of} />
     </Page>
   )
 }
 
 function Details({ of: key }: { of: KeyRecord }) {
   const { limits, spend } = key
-  const hourlyUsd = useHourly(key.id)
+  const hourlyUsd = useHourly({ caller_id: key.id })
   const receipts = (query: Record<string, string> = {}) =>
     href('usage', { id: 'receipts', query: { caller: key.id, ...query } })
   const month = timeText(`${new Date(now.value).toISOString().slice(0, 'yyyy-mm'.length)}-01T00:00Z`)

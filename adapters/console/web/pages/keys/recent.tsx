@@ -7,6 +7,7 @@ import type { List } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { SESSION_COLUMNS } from '../sessions/session-columns.tsx'
+import type { Callers } from './spending.tsx'
 
 /** Most matches that are counted one by one. */
 const MOST_COUNTED = 1000
@@ -35,9 +36,9 @@ export function RecentSessions({ query }: { query: { key: string } | { group: st
   )
 }
 
-/** Last refused calls of a key, each with what to do. */
-export function Refusals({ id }: { id: string }) {
-  const query = { status: 'refused', caller_id: id }
+/** Last refused calls, each with what to do. */
+export function Refusals({ of }: { of: Callers }) {
+  const query = { status: 'refused', ...of }
   const page = useFew<CallRecord>('/api/calls', query)
   return (
     <ListCard<CallRecord>

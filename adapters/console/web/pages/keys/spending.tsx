@@ -13,16 +13,17 @@ const DAYS = 30
 
 /** Start of the first UTC day, RFC 3339. */
 const firstDay = () => new Date((Math.floor(Date.now() / DAY_MS) - DAYS + 1) * DAY_MS).toISOString()
-const useStats = (id: string, by: 'day' | 'model') =>
-  useLive<CallStats>(`/api/calls/stats${queryOf({ caller_id: id, group_by: by, from: firstDay() })}`, {
-    everyMs: 10_000,
-  })
+const useStats = (of: Callers, by: 'day' | 'model') =>
+  useLive<CallStats>(`/api/calls/stats${queryOf({ ...of, group_by: by, from: firstDay() })}`, { everyMs: 10_000 })
 
-/** Spending of a key in the last 30 UTC days. Each day leads to its calls. @param budget of a day, drawn as a line */
-export function SpendByDay({ id, budget }: { id: string; budget: number | undefined }) {
-  const live = useStats(id, 'day')
+/** Key, or group of keys, whose calls are meant: a filter of calls. */
+export type Callers = { caller_id: string } | { group: string }
+
+/** Spending in the last 30 UTC days. Each day leads to its calls. @param budget of a day, drawn as a line */
+export function SpendByDay({ of, budget }: { of: Callers; budget: number | undefined }) {
+  const live = useStats(of, 'day')
   // As the list counts them: statistics also have the refused calls of a flood, which have no record.
-  const listed = useLive<List<CallRecord>>(`/api/calls${queryOf({ caller_id: id, from: firstDay(), limit: '1' })}`, {
+  const listed = useLive<List<CallRecord>>(`/api/calls${queryOf({ ...of, from: firstDay(), limit: '1' })}`, {
     everyMs: 10_000,
   })
   if (live.data === null || listed.data === null)
@@ -38,7 +39,7 @@ export function SpendByDay({ id, budget }: { id: string; budget: number | undefi
     const day = new Date(start).toISOString().slice(0, 10)
     const { upstream_cost_usd: cost = 0, calls = 0, refused = 0 } = groups.find(({ key }) => key === day) ?? {}
     const query = {
-      caller_id: id,
+      ...of,
       from: timeText(new Date(start).toISOString()),
       to: timeText(new Date(start + DAY_MS).toISOString()),
     }
@@ -50,7 +51,7 @@ export function SpendByDay({ id, budget }: { id: string; budget: number | undefi
       marked: budget !== undefined && cost >= budget,
     }
   })
-  const all = href('calls', { query: { caller_id: id, from: timeText(firstDay()) } })
+  const all = href('calls', { query: { ...of, from: timeText(firstDay()) } })
   return (
     <Card title="Spend by day">
       <p class="hint">
@@ -63,9 +64,9 @@ export function SpendByDay({ id, budget }: { id: string; budget: number | undefi
   )
 }
 
-/** Spending of a key by model in the last 30 UTC days, without refused calls, which have no model. */
-export function Models({ id }: { id: string }) {
-  const live = useStats(id, 'model')
+/** Spending by model in the last 30 UTC days, without refused calls, which have no model. */
+export function Models({ of }: { of: Callers }) {
+  const live = useStats(of, 'model')
   const rows = (live.data?.groups ?? [])
     .map(({ calls, ...group }) => ({ ...group, calls: calls - group.refused }))
     .filter(({ calls }) => calls > 0)
@@ -78,7 +79,7 @@ export function Models({ id }: { id: string }) {
         rows={rows}
         rowKey={({ key }) => key}
         addressOf={({ key: model }) =>
-          model === '' ? null : href('calls', { query: { model, caller_id: id, from: timeText(firstDay()) } })
+          model === '' ? null : href('calls', { query: { model, ...of, from: timeText(firstDay()) } })
         }
         columns={[
           { key: 'key', label: 'Model', render: ({ key }) => key || 'no model' },
