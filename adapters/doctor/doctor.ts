@@ -91,11 +91,11 @@ const OTHER_CHECKS: readonly Check[] = [
     async run({ calls, store, loaded }) {
       await calls.flush()
       const { totals } = await calls.stats({})
-      const { receipts, records } = await countUnmatched(
+      const { receipts, records, from } = await countUnmatched(
         store,
         settledTimes(new Date(), loaded.config.audit.retention_days),
       )
-      if (receipts === 0 && records === 0) return `calls: ${totals.calls}`
+      if (receipts === 0 && records === 0) return `calls: ${totals.calls}; those since ${from} match their receipts`
       return {
         warning:
           `calls: ${totals.calls}; receipts without a call record: ${receipts}, which a running gateway writes within 10 ` +

@@ -17,6 +17,8 @@ const SETTLED_MS = 600_000
 /** Age of the oldest receipt that is looked at after a start, in milliseconds. */
 const OLDEST_MS = 7 * 86_400_000
 const DAY_MS = 86_400_000
+/** Newest calls that are compared with their receipts. */
+const MOST_COMPARED = 20_000
 
 /** Range of times of receipts: `from` is inclusive, `before` exclusive. */
 interface Times {
@@ -100,17 +102,21 @@ function toRecord(receipt: MeteredCallRow): CallRecord {
   }
 }
 
-/** Receipts without a record, and records of charged calls without a receipt. */
+/** Receipts without a record, and records of charged calls without a receipt; those of the time from `from` on. */
 export interface Unmatched {
   receipts: number
   records: number
+  from: string
 }
 
 /**
  * Counts receipts without a record and the reverse. The reverse counts answers to keys whose calls are charged, from
- * their first receipt on.
+ * their first receipt on. The sweep has looked at older receipts: of a long history the newest calls are compared.
  */
-export async function countUnmatched({ db }: Store, { from, before }: Times): Promise<Unmatched> {
+export async function countUnmatched(store: Store, times: Times): Promise<Unmatched> {
+  const db = store.reads
+  const { before } = times
+  const from = await laterOf(db, times)
   const receipts = await sql<{ number: number }>`
     select count(*) as number from metered_calls as m where m.at >= ${from} and m.at < ${before}
       and not exists (select 1 from calls as c where c.call_id = m.call_id)`.execute(db)
@@ -122,5 +128,12 @@ export async function countUnmatched({ db }: Store, { from, before }: Times): Pr
       and (exists (select 1 from metered_calls as f where f.caller_id = c.caller_id and f.charged = 1 and f.at < c.at)
         or exists (select 1 from metered_usage as u where u.caller_id = c.caller_id and u.charged = 1 and u.day < ${until}))
       and not exists (select 1 from metered_calls as m where m.call_id = c.call_id)`.execute(db)
-  return { receipts: Number(receipts.rows[0]?.number), records: Number(records.rows[0]?.number) }
+  return { receipts: Number(receipts.rows[0]?.number), records: Number(records.rows[0]?.number), from }
+}
+
+/** The beginning of a time, or that of its newest calls where it has more than are compared. */
+async function laterOf(db: Kysely<Schema>, { from, before }: Times): Promise<string> {
+  const calls = db.selectFrom('calls').select('at').where('at', '>=', from).where('at', '<', before)
+  const [first] = await calls.orderBy('at', 'desc').offset(MOST_COMPARED).limit(1).execute()
+  return first?.at ?? from
 }
