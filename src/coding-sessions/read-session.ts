@@ -80,7 +80,7 @@ async function partsOf(
   { caller_id, session_id, number }: Key,
   column: 'kind' | 'model',
 ): Promise<Part[]> {
-  const name = column === 'kind' ? sql`coalesce(kind, ${NO_KIND})` : sql`coalesce(model, requested_model, '')`
+  const name = column === 'kind' ? sql`coalesce(kind, ${NO_KIND})` : sql`coalesce(model, '')`
   const owner = { caller_id: caller_id || null }
   const named = [
     { session_id, ...owner },

@@ -76,6 +76,7 @@ export const SessionMessage = z.object({
   tensor: z.string().optional().describe('Classification of the exchange: COG:0.62/EMO:0.14/ENV:0.24'),
   poa_score: z.number().optional().describe('Proof of attention at the time of the answer, 0 to 1.'),
   token_count: z.int().optional(),
+  call_id: z.string().optional().describe('The model call that answered.'),
 })
 export type SessionMessage = z.infer<typeof SessionMessage>
 
@@ -190,6 +191,7 @@ export function toMessage(row: SessionMessageRow): SessionMessage {
     ...(row.name === null ? {} : { name: row.name }),
     ...(row.tensor === null ? {} : { tensor: row.tensor }),
     ...(row.poa_score === null ? {} : { poa_score: row.poa_score }),
+    ...(row.call_id === null ? {} : { call_id: row.call_id }),
   }
 }
 

@@ -72,6 +72,18 @@ describe('the pages Connections, Calls and Skills', { skip: WITHOUT_BROWSER }, (
     await page.getByRole('button', { name: 'Disconnect', exact: true }).click()
     await page.getByText('The connection was closed.').waitFor()
     await page.getByText('No connections').waitFor()
+
+    const { admin } = gazeway.platform
+    const reply = await ask(gazeway.platform, 'GET', '/api/coding-sessions', { key: admin })
+    const { items } = (await reply.json()) as { items: { id: string; key: string }[] }
+    await page.setViewportSize({ width: 2560, height: 900 })
+    await page.goto(`${gazeway.platform.url}/#/sessions/${items[0]?.id}?key=${items[0]?.key}`)
+    const calls = page.getByRole('table', { name: 'Calls of the session, newest first' })
+    for (const name of ['Tensor', 'Score']) await calls.getByRole('columnheader', { name }).waitFor()
+    await calls.getByText(/^COG:/).first().waitFor()
+    const transcript = page.getByRole('list', { name: 'Transcript, the oldest first' })
+    await transcript.getByText('What is a ledger?', { exact: true }).waitFor()
+    assert.deepEqual(await axeFaults(page), [])
   })
 
   it('opens no socket behind a page that is left before its ticket comes', async () => {

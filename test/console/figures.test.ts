@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
-import { count, usd } from '../../adapters/console/web/format.ts'
+import { count } from '../../adapters/console/web/format.ts'
 import { NewTask } from '../../src/tasks/tasks.ts'
 import { ask } from '../adapters/platform.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { type ConsoleUnderTest, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { behind, money, number, type Rows, sumOf } from './rows.ts'
 
 const MODELS = ['llm-4-1-fast-reasoning', 'llm-4.20-0309-reasoning']
 /** Metered calls of the admin and of another key: fewer than a page of a list. */
 const CALLS = [7, 3] as const
-
-/** Text of the rows of a list, by the label of its column. */
-type Rows = Record<string, string>[]
-
-const sumOf = (rows: Rows, column: string): number =>
-  rows.reduce((sum, row) => sum + Number(row[column]?.replace('−', '-').replace(/[^-\d.]/g, '')), 0)
-/** Formats the sum of a column as the console does. */
-const money = (column: string) => (rows: Rows) => usd(Math.round(1e6 * sumOf(rows, column)) / 1e6)
-const number = (rows: Rows): string => count(rows.length)
 
 const WALLET = { Available: money('Amount'), 'In escrow': money('Amount') }
 const LIMITS = ['Reserved', 'Credit', 'Budgets']
@@ -79,30 +70,6 @@ describe('figures of the console', { skip: WITHOUT_BROWSER }, () => {
     const reply = await ask(under.platform, 'POST', `/api/tasks/${id}/complete`, { key: other.key, body })
     assert.equal(reply.status, 200, await reply.text())
   }
-  /** Rows of the first table of a page, once they are loaded. */
-  async function rowsOf(page: Page): Promise<Rows> {
-    await page.locator('main table').or(page.locator('main .empty')).first().waitFor()
-    return page.evaluate(() => {
-      const table = document.querySelector('main table') ?? document.createElement('table')
-      const labels = [...table.querySelectorAll('thead th')].map(({ textContent }) => textContent ?? '')
-      return [...table.querySelectorAll('tbody tr')].map((row) =>
-        Object.fromEntries([...row.querySelectorAll('td')].map((cell, at) => [labels[at], cell.textContent ?? ''])),
-      )
-    })
-  }
-
-  /** Rows behind a link, read as one does who was sent its address. */
-  async function behind(page: Page, link: Locator): Promise<Rows> {
-    const from = page.url()
-    const to = await link.evaluate((one) => (one as HTMLAnchorElement).href)
-    await link.click()
-    await page.waitForURL(to)
-    await page.reload()
-    const rows = await rowsOf(page)
-    await page.goto(from)
-    return rows
-  }
-
   /** Opens each figure of a page: its rows add up to it. Those without rows are limits. */
   async function addUp(at: string, sums: Record<string, (rows: Rows) => string>, limits: string[] = []): Promise<void> {
     const page = await under.open(`#/${at}`, { key: under.platform.admin, width: 2560 })
@@ -173,5 +140,27 @@ describe('figures of the console', { skip: WITHOUT_BROWSER }, () => {
       ...Object.fromEntries(statuses.map((label) => [label, number])),
       'Rewards locked': money('Amount'),
     })
+  })
+
+  it('lead from the overview to the calls and receipts of today', async () => {
+    await addUp(
+      'overview',
+      {
+        'Cost today': money('Cost'),
+        'Charged today': money('Total'),
+        'Calls today': number,
+        'Failed today': number,
+        'Refused today': number,
+        'Tokens today': (rows) => count(sumOf(rows, 'Tokens')),
+      },
+      ['Median latency', 'Prompt caches'],
+    )
+  })
+
+  it('lead from a swarm to its tasks', async () => {
+    const body = { goal: '- Measure the start\n- Write it down', reward_usd: 1 }
+    const reply = await ask(under.platform, 'POST', '/api/tasks/swarm', { body })
+    const { swarm_id } = (await reply.json()) as { swarm_id: string }
+    await addUp(`swarm/${swarm_id}`, { Open: number, Reward: money('Reward') })
   })
 })

@@ -5,6 +5,7 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { ask } from '../adapters/platform.ts'
 import * as double from '../doubles/upstream.ts'
 import { type ConsoleUnderTest, hasFocus, inspect, loseReply, press, startConsole, WITHOUT_BROWSER } from './browser.ts'
+import { behind, money, number } from './rows.ts'
 
 const CHAT = '/chat/completions'
 const HOSTILE = '<img src=x onerror=alert(1)> "ada"'
@@ -58,10 +59,10 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await two.close()
   })
 
-  async function chat(key: string, model: string, words: string): Promise<number> {
+  async function chat(key: string, model: string, words: string, session = 'work'): Promise<number> {
     const reply = await fetch(`${under.platform.gatewayUrl}/v1${CHAT}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-gazeway-session': 'work' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-gazeway-session': session },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: words }] }),
     })
     await reply.text()
@@ -110,6 +111,49 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await page.getByRole('meter', { name: 'Budget per week' }).waitFor()
     await page.getByRole('table', { name: 'Keys of the group' }).getByRole('link', { name: 'bob' }).waitFor()
     await inspect(page, 'group')
+    await page.close()
+  })
+
+  it('lead from the figures of a session, a key and a group to rows that add up to them', async () => {
+    const page = await under.open(`#/sessions/work?key=${ada.id}`, { width: 2560 })
+    const figure = (label: string) =>
+      page
+        .locator('.stat')
+        .filter({ has: page.getByText(label, { exact: true }) })
+        .getByRole('link')
+    for (const [label, sum] of [
+      ['Cost', money('Cost')],
+      ['Calls', number],
+      ['Errors', number],
+    ] as const) {
+      const said = await figure(label).textContent()
+      assert.equal(sum(await behind(page, figure(label))), said, `session: ${label}`)
+    }
+    const model = page.getByRole('link', { name: /^\$[\d.]+ in \d+ calls?$/ }).first()
+    const ofModel = (await model.textContent()) ?? ''
+    const rows = await behind(page, model)
+    assert.equal(ofModel, `${money('Cost')(rows)} in ${rows.length} call${rows.length === 1 ? '' : 's'}`)
+
+    for (const at of [`keys/${ada.id}`, `keys/${group}`]) {
+      await page.goto(`${under.platform.url}/#/${at}`)
+      const days = page.getByRole('list', { name: 'Spend by day' }).getByRole('link')
+      const [, day = '', cost, calls, refused] =
+        /^(.*): (\S+) in (\d+) calls, (\d+) refused$/.exec((await days.last().getAttribute('aria-label')) ?? '') ?? []
+      const ofDay = await behind(page, days.last())
+      assert.deepEqual([ofDay.length, money('Cost')(ofDay)], [Number(calls) + Number(refused), cost], `${at}: ${day}`)
+      for (const [name, figures] of [
+        ['Spend by model', { Calls: number, Cost: money('Cost') }],
+        ['Addresses', { Calls: number, Cost: money('Cost') }],
+      ] as const) {
+        const row = page.getByRole('table', { name }).getByRole('row').nth(1)
+        await row.waitFor()
+        const labels = await page.getByRole('table', { name }).locator('thead th').allTextContents()
+        const cells = await row.getByRole('cell').allTextContents()
+        const listed = await behind(page, row.getByRole('link'))
+        for (const [label, sum] of Object.entries(figures))
+          assert.equal(sum(listed), cells[labels.indexOf(label)], `${at}: ${name}: ${label}`)
+      }
+    }
     await page.close()
   })
 
@@ -178,7 +222,27 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
         .count(),
       all.length,
     )
+    const words = page.getByRole('list', { name: 'Transcript, the oldest first' }).getByRole('listitem')
+    await words.filter({ hasText: 'Say goodbye.' }).getByText('Hello.').first().waitFor()
     await inspect(page, 'session')
+    await page.close()
+  })
+
+  it('name in the timeline of a session the tools that each answer called', async () => {
+    const tool_calls = [{ id: 'call_1', type: 'function', function: { name: 'read_file', arguments: '{}' } }]
+    const asking = { role: 'assistant', content: null, tool_calls }
+    const { choices, ...rest } = double.completion('') as { choices: object[] }
+    two.on(
+      CHAT,
+      double.json(200, { ...rest, choices: [{ ...choices[0], message: asking, finish_reason: 'tool_calls' }] }),
+    )
+    assert.equal(await chat(flood.key, 'smart', 'Read it.', 'tools'), 200)
+    two.on(CHAT, double.json(200, double.completion('Hello.')))
+    await under.platform.gateway.calls.flush()
+    const page = await under.open(`#/sessions/tools?key=${flood.id}`, { width: 2560 })
+    const calls = page.getByRole('table', { name: 'Calls of the session, newest first' })
+    await calls.getByRole('columnheader', { name: 'Tools' }).waitFor()
+    await calls.getByRole('cell', { name: 'read_file' }).waitFor()
     await page.close()
   })
 

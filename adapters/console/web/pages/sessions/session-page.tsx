@@ -20,7 +20,7 @@ import {
   Stat,
   When,
 } from '../../components/components.ts'
-import { count, usd } from '../../format.ts'
+import { callsText, count, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { usePostOnce } from '../../post-once.ts'
 import { href, queryOf } from '../../router.ts'
@@ -29,7 +29,9 @@ import { amountIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 import { BrokenCache } from './broken-cache.tsx'
 import { workOf } from './session-columns.tsx'
+import { Transcript } from './transcript.tsx'
 import { Turns } from './turns.tsx'
+import { useTurns } from './use-turns.ts'
 
 /** Page of a session: its figures, and its calls as a timeline. @param caller key of its calls; null for the only one */
 export function SessionPage({ id, caller }: { id: string; caller: string | null }) {
@@ -41,6 +43,7 @@ export function SessionPage({ id, caller }: { id: string; caller: string | null 
     limit: 50,
     isPart: true,
   })
+  const turns = useTurns(id, calls.items)
   return (
     <Page
       title={one ? workOf(one) : 'Session'}
@@ -58,7 +61,8 @@ export function SessionPage({ id, caller }: { id: string; caller: string | null 
       <Card title="Cost by call">
         <BarLinks label="Cost by call, the oldest first" bars={calls.items.toReversed().map(barOf)} />
       </Card>
-      <Turns page={calls} />
+      <Turns page={calls} turns={turns} />
+      <Transcript calls={calls.items} turns={turns} />
       {one && <Parts of={one} />}
     </Page>
   )
@@ -107,19 +111,26 @@ function Figures({ of: one }: { of: CodingSessionDetails }) {
   )
 }
 
+type Part = CodingSessionDetails['by_kind'][number]
+
 /** Commits, kinds and models of a session. */
 function Parts({ of: one }: { of: CodingSessionDetails }) {
-  const cost = ({ key, calls, cost_usd }: CodingSessionDetails['by_kind'][number]) => [
-    key || 'none',
-    `${usd(cost_usd)} in ${count(calls)} calls`,
-  ]
+  const cost = ({ calls, cost_usd }: Part) => `${usd(cost_usd)} in ${callsText(calls)}`
+  const callsOf = (model: string) => href('calls', { query: { session: one.id, caller_id: one.key, model } })
   return (
     <Grid>
       <Card title="By model">
-        <Facts of={Object.fromEntries(one.by_model.map(cost))} />
+        <Facts
+          of={Object.fromEntries(
+            one.by_model.map((part) => [
+              part.key || 'none',
+              part.key ? <a href={callsOf(part.key)}>{cost(part)}</a> : cost(part),
+            ]),
+          )}
+        />
       </Card>
       <Card title="By kind">
-        <Facts of={Object.fromEntries(one.by_kind.map(cost))} />
+        <Facts of={Object.fromEntries(one.by_kind.map((part) => [part.key || 'none', cost(part)]))} />
       </Card>
       <Card title="Commits">
         {one.commits.length === 0 && <p class="hint">None known.</p>}

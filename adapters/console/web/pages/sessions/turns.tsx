@@ -4,9 +4,10 @@ import { Empty, figureColumn, ListCard, moneyColumn, whenColumn } from '../../co
 import { count, duration, percent, short, usd } from '../../format.ts'
 import type { Paged } from '../../paging.ts'
 import { href } from '../../router.ts'
+import type { Turn } from './use-turns.ts'
 
-/** Calls of a session as a timeline, the newest first: tokens by kind, time, cost, and what went wrong. */
-export function Turns({ page }: { page: Paged<CallRecord> }) {
+/** Calls of a session as a timeline, the newest first: tokens by kind, time, cost, tools, and what went wrong. */
+export function Turns({ page, turns }: { page: Paged<CallRecord>; turns: ReadonlyMap<string, Turn> }) {
   const most = (of: 'prompt_tokens' | 'completion_tokens') =>
     Math.max(...page.items.map(({ usage }) => usage?.[of] ?? 0), 0)
   const [prompt, output] = [most('prompt_tokens'), most('completion_tokens')]
@@ -41,6 +42,9 @@ export function Turns({ page }: { page: Paged<CallRecord> }) {
         figureColumn('Out', ({ usage }) => (usage ? short(usage.completion_tokens) : '—')),
         figureColumn('Took', ({ latency_ms }) => duration(latency_ms)),
         moneyColumn('upstream_cost_usd', 'Cost'),
+        { key: 'tools', label: 'Tools', align: 'words', render: ({ call_id }) => turns.get(call_id)?.tools.join(', ') },
+        { key: 'tensor', label: 'Tensor', align: 'words', render: ({ call_id }) => turns.get(call_id)?.tensor },
+        { key: 'score', label: 'Score', align: 'words', render: ({ call_id }) => turns.get(call_id)?.score },
         { key: 'note', label: 'Note', align: 'words', render: noteOf },
       ]}
       empty={<Empty title="No calls are kept" hint="Their records were deleted at the end of their retention." />}
