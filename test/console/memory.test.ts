@@ -160,6 +160,27 @@ describe('the page Memory', { skip: WITHOUT_BROWSER }, () => {
     await other.close()
   })
 
+  it('opens a memory by an address of before, with the key in the query', async () => {
+    const page = await gazeway.open('#/memory?key=deploy%2Fstaging&in=default')
+    await page.getByRole('heading', { name: 'deploy/staging', level: 1 }).waitFor()
+    await page.getByRole('region', { name: 'Text of the value' }).getByText('Uses the eu-west cluster').waitFor()
+    assert.match(page.url(), /#\/memory\/deploy%2Fstaging\?in=default$/)
+    await page.close()
+  })
+
+  it('scrolls a long value within its height, by the keyboard too', async () => {
+    const body = { key: 'long', value: 'Line.\n'.repeat(900) }
+    await ask(gazeway.platform, 'POST', '/api/memory', { key: gazeway.platform.admin, body })
+    const page = await gazeway.open('#/memory/long?in=default')
+    const value = page.getByRole('region', { name: 'Text of the value' })
+    await value.waitFor()
+    assert.ok(((await value.boundingBox())?.height ?? 900) <= 0.6 * 900 + 1)
+    await value.focus()
+    await page.keyboard.press('PageDown')
+    await page.waitForFunction(() => (document.querySelector('main pre')?.scrollTop ?? 0) > 100)
+    await page.close()
+  })
+
   it('edits a memory with the keyboard, and keeps what another has written meanwhile', async () => {
     const { platform } = gazeway
     const page = await gazeway.open('#/memory')

@@ -27,6 +27,11 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
     callId = call?.call_id ?? ''
     const ofSession = { ...call, call_id: 'call_of_night', caller_id: platform.keyId, session_id: 'night' }
     platform.gateway.calls.record(ofSession as CallRecord)
+    await platform.gateway.groups.create({ name: 'painters', budgets: [] })
+    const facts = { repository: 'https://github.com/ann/paint.git', branch: 'fix/colour' }
+    await platform.gateway.calls.flush()
+    const noted = await ask(platform, 'POST', '/api/coding-sessions/night/facts', { key: platform.key, body: facts })
+    assert.equal(noted.status, 200)
     const asked = NewTask.parse({ title: `Paint ${HOSTILE}`, reward_usd: 1 })
     const task = await platform.gateway.tasks.create(asked, platform.keyId)
     taskId = task.id
@@ -64,6 +69,10 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
       ['research bot', 'Keys', 'research bot', /#\/keys\/key_/],
       [under.platform.keyId, 'Keys', under.platform.keyId, new RegExp(`#/keys/${under.platform.keyId}`)],
       ['make, edit', 'Actions', 'Make, edit or revoke a key', /#\/keys$/],
+      ['painters', 'Keys', 'painters', /#\/keys\/grp_/],
+      ['default', 'Upstreams', 'default', /#\/settings\/providers$/],
+      ['fix/colour', 'Sessions', 'fix/colour', /#\/sessions\?branch=fix%2Fcolour$/],
+      ['github.com/ann/paint', 'Sessions', 'github.com/ann/paint', /#\/sessions\?repository=/],
       ['night', 'Sessions', 'night', new RegExp(`#/sessions/night\\?key=${under.platform.keyId}`)],
       ['palette/col', 'Memories', 'palette/colour', /#\/memory\/palette%2Fcolour\?in=default$/],
       [escrowId, 'Escrows', escrowId, new RegExp(`#/escrow/${escrowId}$`)],
@@ -94,6 +103,29 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
     await page.keyboard.press('Escape')
     await finder(page).waitFor({ state: 'detached' })
     await hasFocus(page.getByRole('button', { name: 'Find' }))
+    await page.close()
+  })
+
+  it('opens with a text that is pasted on a page, and leaves one that is pasted into a field', async () => {
+    const page = await under.open('#/calls', { key: under.platform.admin })
+    await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor()
+    const paste = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((target, text) => {
+          const clipboardData = new DataTransfer()
+          clipboardData.setData('text', text)
+          target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+        }, ` ${taskId} `)
+    await paste('main input')
+    await paste('main h1')
+    await page.getByRole('option').filter({ hasText: 'Tasks' }).first().waitFor()
+    assert.equal(await finder(page).inputValue(), taskId)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`#/tasks/${taskId}`))
+    await page.keyboard.press('Control+k')
+    assert.equal(await finder(page).inputValue(), '', 'the palette begins empty')
     await page.close()
   })
 

@@ -103,10 +103,17 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
   )
 }
 
-/** Button of the palette, which Ctrl+K and ⌘K open too. The palette is loaded when it is first opened. */
+/** Longest text that is searched for when it is pasted outside of a field, in characters. */
+const LONGEST_PASTED = 512
+
+/**
+ * Button of the palette, which Ctrl+K and ⌘K open too, and text that is pasted outside of a field. The palette is loaded when it
+ * is first opened.
+ */
 function Finder() {
   const [open, setOpen] = useState(false)
-  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }> | null>(null)
+  const [pasted, setPasted] = useState('')
+  const [Palette, setPalette] = useState<ComponentType<{ initial: string; onClose: () => void }> | null>(null)
   const [error, setError] = useState<unknown>(null)
 
   useEffect(() => {
@@ -116,10 +123,22 @@ function Finder() {
       // One dialog at a time.
       if (!document.querySelector('dialog[open]')) setOpen(true)
     }
+    const onPaste = (event: ClipboardEvent) => {
+      const text = event.clipboardData?.getData('text').trim() ?? ''
+      const isElsewhere = (event.target as Element).closest('input, textarea') ?? document.querySelector('dialog[open]')
+      if (isElsewhere || text === '' || text.length > LONGEST_PASTED || text.includes('\n')) return
+      setPasted(text)
+      setOpen(true)
+    }
     addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+    addEventListener('paste', onPaste)
+    return () => {
+      removeEventListener('keydown', onKey)
+      removeEventListener('paste', onPaste)
+    }
   }, [])
   useEffect(() => {
+    if (!open) setPasted('')
     if (open) import('./palette/palette.tsx').then(({ default: component }) => setPalette(() => component), setError)
   }, [open])
 
@@ -131,7 +150,7 @@ function Finder() {
         <kbd>Ctrl K</kbd>
       </button>
       <ErrorNote error={error} />
-      {open && Palette && <Palette onClose={() => setOpen(false)} />}
+      {open && Palette && <Palette initial={pasted} onClose={() => setOpen(false)} />}
     </>
   )
 }

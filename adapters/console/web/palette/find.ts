@@ -1,9 +1,12 @@
 import type { CallRecord } from '../../../../src/calls/call-record.ts'
+import type { CodingSession } from '../../../../src/coding-sessions/coding-session.ts'
 import type { Escrow } from '../../../../src/escrow/escrow.ts'
+import type { GroupRecord } from '../../../../src/identity/group.ts'
 import type { KeyRecord } from '../../../../src/identity/key.ts'
 import type { Task } from '../../../../src/tasks/tasks.ts'
 import type { ReceiptRecord } from '../../../../src/wallet/receipts/receipt.ts'
 import type { FoundMemories } from '../../../platform/routes/memory-routes.ts'
+import type { ShownUpstream } from '../../../platform/routes/upstream-routes.ts'
 import { ApiError, api } from '../api.ts'
 import { shortId } from '../format.ts'
 import { shownGroups } from '../page-list.ts'
@@ -26,6 +29,8 @@ const MAX_SHOWN = 5
 const SEARCHED = 200
 /** Longest id of a session, as clients name it. */
 const LONGEST_SESSION = 128
+/** Longest name of a branch. */
+const LONGEST_BRANCH = 255
 /** Shortest text that is searched for in records. */
 const SHORTEST = 2
 
@@ -67,7 +72,7 @@ export function findPlaces(text: string): Found[] {
   return [{ ...kind, label: text, address: href(page, { id: text }) }, ...named]
 }
 
-/** Finds settings, keys, tasks, escrows, receipts, sessions and memories. Kinds that this key may not read are omitted. */
+/** Finds settings, keys, groups, upstreams, tasks, escrows, receipts, sessions and memories. Kinds that this key may not read are omitted. */
 export async function findRecords(text: string, signal: AbortSignal): Promise<Found[]> {
   if (text.length < SHORTEST) return []
   const found = await Promise.all(SEARCHES.map((search) => readable(search(text, signal))))
@@ -86,6 +91,41 @@ const SEARCHES: readonly Search[] = [
         label: name,
         note: shortId(id),
         address: href('keys', { id }),
+      }))
+  },
+  async (text, signal) => {
+    const { items } = await api.get<List<GroupRecord>>('/api/groups?limit=1000', { signal })
+    return items
+      .filter(({ name }) => holds(name, text))
+      .map(({ id, name }) => ({ group: 'Keys', label: name, note: 'group', address: href('keys', { id }) }))
+  },
+  async (text, signal) => {
+    const { items } = await api.get<{ items: ShownUpstream[] }>('/api/upstreams', { signal })
+    return items
+      .filter(({ name }) => holds(name, text))
+      .map(({ name }) => ({
+        group: 'Upstreams',
+        label: name,
+        note: 'upstream',
+        address: name === 'default' ? href('settings', { id: 'providers' }) : href('upstreams', { id: name }),
+      }))
+  },
+  async (text, signal) => {
+    if (text.length > LONGEST_BRANCH) return []
+    const named = await Promise.all(
+      (['branch', 'repository'] as const).map(async (what) => {
+        const path = `/api/coding-sessions${queryOf({ [what]: text, limit: '1' })}`
+        const { total } = await api.get<List<CodingSession>>(path, { signal })
+        return { what, total }
+      }),
+    )
+    return named
+      .filter(({ total }) => total > 0)
+      .map(({ what }) => ({
+        group: 'Sessions',
+        label: text,
+        note: what,
+        address: href('sessions', { query: { [what]: text } }),
       }))
   },
   async (text, signal) => {

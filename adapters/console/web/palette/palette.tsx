@@ -6,12 +6,14 @@ import './palette.css'
 
 /** Pause after a letter before records are searched, in milliseconds. */
 const PAUSE_MS = 150
+/** Longest text, in characters: that of the longest name, the key of a memory. */
+const LONGEST = 512
 
-/** Palette that leads to any page, record, setting or action by its name or id. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+/** Palette that leads to any page, record, setting or action by its name or id. @param initial text that is searched at first */
+export default function Palette({ initial, onClose }: { initial: string; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  const [text, setText] = useState('')
+  const [text, setText] = useState(initial)
   const [at, setAt] = useState(0)
   const { records, error } = useRecords(text.trim())
   const found = [...findPlaces(text.trim()), ...records]
@@ -59,7 +61,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           placeholder="Page, name, id or action"
           autocomplete="off"
           spellcheck={false}
-          maxLength={256}
+          maxLength={LONGEST}
           value={text}
           onKeyDown={onKeyDown}
           onInput={({ currentTarget }) => {

@@ -1,5 +1,6 @@
 import { Button } from '../components/fields.tsx'
 import { useCopy } from '../components/inline.tsx'
+import { Verbatim } from '../components/verbatim.tsx'
 import './reference.css'
 
 /** Code with a button that copies it. @param label what it is, for those who do not see it */
@@ -13,9 +14,7 @@ export function CodeBlock({ text, label }: { text: string; label: string }) {
       <span class="sr" role="status">
         {said}
       </span>
-      <pre tabIndex={0} role="region" aria-label={label}>
-        {text}
-      </pre>
+      <Verbatim label={label} text={text} />
     </div>
   )
 }

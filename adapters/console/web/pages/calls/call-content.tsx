@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
-import { Button, Card, ErrorNote } from '../../components/components.ts'
+import { Button, Card, ErrorNote, Verbatim } from '../../components/components.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
@@ -39,7 +39,11 @@ export function Content({ of: call, before }: { of: CallRecord; before: string |
       }
     >
       <ErrorNote error={live.error} onRetry={live.reload} />
-      {compared && live.data ? <Difference from={live.data} to={call} /> : <pre tabIndex={0}>{textOf(call)}</pre>}
+      {compared && live.data ? (
+        <Difference from={live.data} to={call} />
+      ) : (
+        <Verbatim label="Text of the request and reply" text={textOf(call)} />
+      )}
     </Card>
   )
 }
@@ -55,7 +59,7 @@ function Difference({ from, to }: { from: CallRecord; to: CallRecord }) {
       <p class="hint">
         Against <a href={href('calls', { id: from.call_id })}>the call before</a>: lines that were added and removed.
       </p>
-      <pre tabIndex={0}>
+      <pre role="region" tabIndex={0} aria-label="What differs">
         {changedLines(textOf(from), textOf(to)).map(({ kind, text }, place) => (
           <span key={place} class={`call-diff ${kind}`}>
             {MARKS[kind]} {text}

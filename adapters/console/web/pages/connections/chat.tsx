@@ -2,7 +2,17 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frame-schemas.ts'
 import { api } from '../../api.ts'
-import { Badge, Button, Card, ErrorNote, Form, FormFields, Primary, TextInput } from '../../components/components.ts'
+import {
+  Badge,
+  Button,
+  Card,
+  ErrorNote,
+  Form,
+  FormFields,
+  Primary,
+  TextInput,
+  Verbatim,
+} from '../../components/components.ts'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -236,9 +246,7 @@ function ChatLine({ line }: { line: Line }) {
     return (
       <details open>
         <summary>{line.title}</summary>
-        <pre role="region" tabIndex={0} aria-label={line.title}>
-          {line.json}
-        </pre>
+        <Verbatim label={line.title} text={line.json} />
       </details>
     )
   const { content, tensor, poa_score, session_id } = line.reply

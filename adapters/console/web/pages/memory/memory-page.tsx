@@ -15,6 +15,7 @@ import {
   notify,
   Page,
   Primary,
+  Verbatim,
   When,
 } from '../../components/components.ts'
 import { Empty } from '../../components/empty.tsx'
@@ -65,7 +66,7 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
       {memory ? (
         <Grid>
           <Card title="Value">
-            <pre tabIndex={0}>{textOf(memory.value)}</pre>
+            <Verbatim label="Text of the value" text={textOf(memory.value)} />
           </Card>
           <Card title="Details">
             <MemoryFacts memory={memory} names={names} />

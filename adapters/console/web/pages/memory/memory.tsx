@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
@@ -43,7 +43,12 @@ const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null):
 
 /** Memories that all assistants share, or one of them. */
 export default function Memories({ id, query }: PageProps) {
-  if (id !== null) return <MemoryPage key={`${id} ${query.get('in')} ${query.get('project')}`} id={id} query={query} />
+  const [key, namespace, project] = ['key', 'in', 'project'].map((name) => query.get(name))
+  useEffect(() => {
+    // Addresses of before had the key of a memory in their query.
+    if (id === null && key) go(href('memory', { id: key, query: { in: namespace, project } }), true)
+  }, [id, key])
+  if (id !== null) return <MemoryPage key={`${id} ${namespace} ${project}`} id={id} query={query} />
   return <MemoryList query={query} />
 }
 

@@ -13,6 +13,7 @@ import {
   figureColumn,
   Grid,
   Page,
+  Verbatim,
   When,
 } from '../../components/components.ts'
 import { useAction } from '../../components/use-action.ts'
@@ -105,7 +106,7 @@ function ReceiptFacts({ review, signed }: { review: ReviewWithParts; signed: Rev
       {receipt !== null && (
         <details>
           <summary>The receipt as JSON, without the signature of its reviewer</summary>
-          <pre tabIndex={0}>{JSON.stringify(receipt, null, 2)}</pre>
+          <Verbatim label="Text of the receipt" text={JSON.stringify(receipt, null, 2)} />
         </details>
       )}
     </>

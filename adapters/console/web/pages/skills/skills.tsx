@@ -11,6 +11,7 @@ import {
   ListCard,
   NotLoaded,
   Page,
+  Verbatim,
   When,
 } from '../../components/components.ts'
 import { count } from '../../format.ts'
@@ -130,7 +131,7 @@ function OneSkill({ id }: { id: string }) {
       </Card>
       <Card title="Instructions">
         {skill.content ? (
-          <pre tabIndex={0}>{skill.content}</pre>
+          <Verbatim label="Text of the instructions" text={skill.content} />
         ) : (
           <Empty
             title="Instructions not available"

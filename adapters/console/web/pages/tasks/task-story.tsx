@@ -15,6 +15,7 @@ import {
   NotLoaded,
   notify,
   Page,
+  Verbatim,
   When,
 } from '../../components/components.ts'
 import { Exact } from '../../components/exact.tsx'
@@ -84,9 +85,10 @@ export function TaskStory({ id, back = ALL }: { id: string; back?: typeof ALL })
           ))}
           {data.result !== null && (
             <Card title="Result">
-              <pre tabIndex={0}>
-                {typeof data.result === 'string' ? data.result : JSON.stringify(data.result, null, 2)}
-              </pre>
+              <Verbatim
+                label="Text of the result"
+                text={typeof data.result === 'string' ? data.result : JSON.stringify(data.result, null, 2)}
+              />
             </Card>
           )}
         </div>
