@@ -2,7 +2,7 @@ import { GazewayError } from '../../src/errors.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { OWN_RESPONSE } from '../../src/inference/api/own-response.ts'
 import { isAboutObject, MISSING } from '../../src/inference/attempt/missing-endpoint.ts'
-import { type Items, itemsOf } from '../../src/inference/continue/continued-request.ts'
+import { type Items, itemsOf, sentItems } from '../../src/inference/continue/continued-request.ts'
 import { askingForSummary, besideSummary } from '../../src/inference/convert/compaction.ts'
 import type { OpenCalls } from '../../src/inference/inference.ts'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
@@ -66,7 +66,7 @@ function unlessMissing(receiver: Receiver): { receiver: Receiver; reply: () => B
 }
 
 function summaryOf({ body }: PathRequest): PathRequest['body'] {
-  const asked = changedField(body, 'input', askingForSummary(itemsOf(body.json.input)))
+  const asked = changedField(body, 'input', askingForSummary(sentItems(body.json.input)))
   return changedField(changedField(asked, 'store', false), 'stream', undefined)
 }
 

@@ -167,6 +167,28 @@ describe('A Responses conversation that is to be made shorter', () => {
     await assert.rejects(openai.responses.compact({ model: 'native/m', input: 'Hi' }), /does not exist/)
   })
 
+  it('is refused for an item that is no object, and for an input that is no list, and asks nobody', async () => {
+    const post = async (path: string, input: unknown, more: object = {}) => {
+      const reply = await fetch(`${running.url}/v1${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${running.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'chat/m', input, ...more }),
+      })
+      const { error } = (await reply.json()) as { error?: { param: string } }
+      return [Math.floor(reply.status / 100), error?.param]
+    }
+    const { id } = await openai.responses.create({ model: 'chat/m', input: 'Where is P-42?' })
+    doubles.chat.received.length = 0
+    const asksChat = () => doubles.chat.received.filter(({ path }) => path === '/chat/completions').length
+    assert.deepEqual(await post('/responses', ['lost', next, { type: 'compaction_trigger' }]), [4, 'input.0'])
+    assert.deepEqual(await post('/responses/compact', ['lost', next]), [4, 'input.0'])
+    assert.deepEqual(await post('/responses/compact', { lost: true }), [4, 'input'])
+    const [status, param] = await post('/responses', ['lost', next], { previous_response_id: id })
+    assert.deepEqual([status, String(param).split('.')[0]], [4, 'input'])
+    assert.deepEqual(await post('/responses', { lost: true }, { previous_response_id: id }), [4, 'input'])
+    assert.equal(asksChat(), 0)
+  })
+
   it('takes the place of its conversation where the next request continues it by its id', async () => {
     const input = [...conversation, { type: 'compaction_trigger' }]
     const { id } = await openai.responses.create({ model: 'chat/m', input, tools } as never)

@@ -11,6 +11,17 @@ export const itemsOf = (input: unknown): Items =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : objectsOrNone(input)
 
 /**
+ * Items of a Responses request as they were sent, for a request that is sent on: one of another type is refused there.
+ *
+ * @throws GazewayError `validation_failed` for an input that is neither a text nor a list
+ */
+export function sentItems(input: unknown): readonly unknown[] {
+  if (Array.isArray(input)) return input
+  if (typeof input === 'string' || (input ?? null) === null) return itemsOf(input)
+  throw new GazewayError('validation_failed', 'input: must be a text or a list of items.', { param: 'input' })
+}
+
+/**
  * Items that a request can send for the output of an earlier answer. Reasoning without its encrypted content is omitted:
  * only an upstream that stored the answer could read it.
  */
@@ -30,17 +41,19 @@ export function conversationWith(input: unknown, output: unknown): Items {
  */
 export function continuedRequest(request: Fields, earlier: Items): Fields {
   const { previous_response_id: _, ...rest } = request
-  const input = [...earlier, ...itemsOf(request.input)]
+  const input = [...earlier, ...sentItems(request.input)]
   requireCalls(itemsOf(request.input), input)
   return { ...rest, input }
 }
 
 const RESULTS: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output'])
 
-function requireCalls(sent: Items, conversation: Items): void {
+function requireCalls(sent: Items, conversation: readonly unknown[]): void {
   const results = sent.filter(({ type }) => RESULTS.has(type))
   if (results.length === 0) return
-  const calls = new Set(conversation.flatMap(({ type, call_id }) => (RESULTS.has(type) ? [] : [call_id])))
+  const calls = new Set(
+    objectsOrNone(conversation).flatMap(({ type, call_id }) => (RESULTS.has(type) ? [] : [call_id])),
+  )
   const lone = results.find(({ call_id }) => !calls.has(call_id))
   if (lone === undefined) return
   throw new GazewayError(

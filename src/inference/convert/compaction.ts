@@ -27,7 +27,7 @@ export const asksForSummary = ({ input }: { input?: unknown }): boolean =>
 const isTrigger = ({ type }: Fields): boolean => type === TRIGGER
 
 /** Adds the item that asks for a summary. */
-export const askingForSummary = (input: readonly Fields[]): Fields[] => [...input, { type: TRIGGER }]
+export const askingForSummary = (input: readonly unknown[]): unknown[] => [...input, { type: TRIGGER }]
 
 /** Items that stay beside the summary of a conversation: the messages of the user. */
 export const besideSummary = (input: readonly Fields[]): Fields[] =>
@@ -38,7 +38,8 @@ export const besideSummary = (input: readonly Fields[]): Fields[] =>
  */
 export function summaryRequest(request: ResponseRequest): ResponseRequest {
   const { text: _, ...rest } = request
-  const input = objectsOrNone(request.input).filter((item) => !isTrigger(item))
+  // An item of another type stays, so that it is refused by its place.
+  const input = (request.input as unknown[]).filter((item) => !isTrigger(fieldsOrNone(item)))
   const prompt = { type: 'message', role: 'user', content: PROMPT }
   const hasTools = objectsOrNone(request.tools).length > 0
   return { ...rest, input: [...input, prompt], ...(hasTools && { tool_choice: 'none' }) } as ResponseRequest
