@@ -94,12 +94,15 @@ function linesSetBy(command: ShellCommand, isAlias: boolean): string[] {
 const TAKES_TEXT = new Set('gh echo printf cat head tail ls wc tee cut tr grep egrep fgrep rg'.split(' '))
 const TEXT_OF_GIT = new Set(['commit', 'tag', 'notes', 'log', 'show', 'grep', 'merge', 'stash'])
 
-/** Programs that look words up, and may run another program only where an option says so: `man -P`. */
+/** Programs that look words up, and run another program only where an option says so: `man -P`. */
 const LOOKS_UP = new Set(['apropos', 'info', 'man', 'tldr', 'type', 'whatis', 'whereis', 'which'])
+
+/** A word, or options that say where and how to look it up: `-a`, `-k`, `-s 1`. */
+const LOOKS_UP_WITH = /^([^-]|-[1-9afkKSsw]+$)/
 
 function isText(command: ShellCommand): boolean {
   const [program, ...words] = started(command)?.words ?? []
-  if (LOOKS_UP.has(programOf(program?.text ?? ''))) return !words.some(({ text }) => text.startsWith('-'))
+  if (LOOKS_UP.has(programOf(program?.text ?? ''))) return words.every(({ text }) => LOOKS_UP_WITH.test(text))
   return (
     TAKES_TEXT.has(programOf(program?.text ?? '')) ||
     (program !== undefined && TEXT_OF_GIT.has(subcommandOf(command) ?? ''))

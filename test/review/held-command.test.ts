@@ -73,6 +73,7 @@ describe('a held command', () => {
     "echo x | sed 's|x|git push|ge;p'",
     "sed -n '1e git push' README.md",
     "man -P 'git push' git",
+    "man -aP 'git push' git",
     "MANPAGER='git push' man git",
     'psql -c "select \'git push\'"',
   ])
