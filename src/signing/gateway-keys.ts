@@ -53,12 +53,15 @@ export async function rotateGatewayKey(dataDir: string, now: Date): Promise<Gate
  * @param principals name of the gateway, and those whose machine it runs on: it is no other party for them
  */
 export function observerLine(principals: string, { public_key, valid_from, valid_until }: GatewayKey): string {
-  const until = valid_until === null ? '' : `,valid-before="${sshTime(valid_until)}"`
+  const until = valid_until === null ? '' : `,valid-before="${sshTime(atFullSecond(valid_until))}"`
   return `${principals} namespaces="${OBSERVER_NAMESPACE}",valid-after="${sshTime(valid_from)}"${until} ${public_key}`
 }
 
 /** Namespace of keys that countersign what they observed. */
 export const OBSERVER_NAMESPACE = 'gazeway-observer'
+
+/** Rounds a time up to a second: a key signs until the moment that it is rotated. */
+const atFullSecond = (time: string): string => new Date(Math.ceil(Date.parse(time) / 1000) * 1000).toISOString()
 
 /** Writes a time in the form of allowed signers files: `20261126180000Z`. */
 const sshTime = (time: string): string => `${time.slice(0, 19).replace(/[-:T]/g, '')}Z`

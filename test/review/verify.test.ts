@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { chmodSync, renameSync } from 'node:fs'
+import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
@@ -7,7 +8,9 @@ import type { Change } from '../../src/review/change-parts.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { hunksOf } from '../../src/review/hunks.ts'
 import type { OpenedReceipt } from '../../src/review/receipt.ts'
+import { observationPayload, signed } from '../../src/review/statement.ts'
 import { judgeChange, type Verdict, verifyRange } from '../../src/review/verify.ts'
+import { gatewaySigner, observerLine, rotateGatewayKey } from '../../src/signing/gateway-keys.ts'
 import { createPerson, lineOf, NOW, policyOf, receiptOf, reviewOf } from './people.ts'
 import { createRepository, numbered } from './repository.ts'
 
@@ -339,6 +342,30 @@ describe('the level of a receipt', () => {
     const ofPhone = lineOf(gateway, observer, 'gateway,ann-phone@example.org')
     assert.equal(await passes(ofPhone), true)
     assert.equal(await passes(ofPhone, phone), false, 'by another name of the reviewer')
+  })
+
+  it('is kept after the key of its observer was rotated, and is not that of what the old key signs later', async (t) => {
+    const { root } = createTopic(t)
+    const dataDir = mkdtempSync(join(tmpdir(), 'gazeway-keys-'))
+    t.after(() => rmSync(dataDir, { recursive: true }))
+    const change = await changeIn(root, 'main', 'topic')
+    const at = (time: string) => new Date(`2026-11-26T${time}Z`)
+    const old = await gatewaySigner(dataDir, at('17:00:00.900'))
+    const keys = await rotateGatewayKey(dataDir, at('17:30:00.500'))
+    const receipt = await receiptOf(change, ann)
+    const levelAt = async (time: string, signer = old) => {
+      const seen = { review_id: 'rev', level: 'plausible' as const, observed_at: at(time).toISOString() }
+      const observer = await signed(observationPayload(receipt.payload, seen), signer)
+      const lines = [lineOf(ann), ...keys.map((key) => observerLine('gateway', key))]
+      const policy = policyOf(lines, { level: 'plausible', observers: ['gateway'] })
+      return (await judge(root, ['main', 'topic'], [{ ...receipt, observer }], policy)).passed
+    }
+    assert.equal(await levelAt('17:10:00.000'), true)
+    assert.equal(await levelAt('17:30:00.400'), true, 'in the second of the rotation')
+    assert.equal(await levelAt('17:30:01.000'), false)
+    assert.equal(await levelAt('16:59:59.000'), false)
+    const next = await gatewaySigner(dataDir, NOW)
+    assert.deepEqual([await levelAt('17:40:00.000', next), await levelAt('17:10:00.000', next)], [true, false])
   })
 
   it('is not that of a countersignature over another receipt', async (t) => {
