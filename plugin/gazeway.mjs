@@ -394,9 +394,10 @@ function linesSetBy(command2, isAlias) {
 var TAKES_TEXT = new Set("gh echo printf cat head tail ls wc tee cut tr grep egrep fgrep rg".split(" "));
 var TEXT_OF_GIT = /* @__PURE__ */ new Set(["commit", "tag", "notes", "log", "show", "grep", "merge", "stash"]);
 var LOOKS_UP = /* @__PURE__ */ new Set(["apropos", "info", "man", "tldr", "type", "whatis", "whereis", "which"]);
+var LOOKS_UP_WITH = /^([^-]|-[1-9afkKSsw]+$)/;
 function isText(command2) {
   const [program, ...words] = started(command2)?.words ?? [];
-  if (LOOKS_UP.has(programOf(program?.text ?? ""))) return !words.some(({ text: text2 }) => text2.startsWith("-"));
+  if (LOOKS_UP.has(programOf(program?.text ?? ""))) return words.every(({ text: text2 }) => LOOKS_UP_WITH.test(text2));
   return TAKES_TEXT.has(programOf(program?.text ?? "")) || program !== void 0 && TEXT_OF_GIT.has(subcommandOf(command2) ?? "");
 }
 function heldBy(command2, wanted) {

@@ -268,6 +268,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'held-command.ts',
     'line-numbers.ts',
     'named-change.ts',
+    'notes.ts',
     'policy-source.ts',
     'policy.ts',
     'pushed-refs.ts',

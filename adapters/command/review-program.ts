@@ -25,13 +25,13 @@ Examples:
 const VERIFY_EXAMPLES = `
 Exits with 0 when every changed line of the range is in receipts that the policy accepts, and with 1 when not; it then prints
 the unread hunks as path:lines. It needs the commits of the range, and neither a store nor a network. Without files it takes the
-receipts that the trailers of a merge or a squash name, from refs/notes/reviews and from this machine.
+receipts in the notes of these commits (refs/notes/reviews), and those that trailers of a merge or a squash name.
 
 Examples:
   $ gazeway review verify receipt.json --range HEAD^..HEAD --policy review.json      a squash, fetched with depth 2
   $ gazeway review verify receipts/*.json --range origin/main..HEAD --policy review.json
-  $ git notes --ref reviews show HEAD | gazeway review verify - --range HEAD^..HEAD --policy review.json
-  $ gazeway review verify --range HEAD^..HEAD --policy review.json      Gazeway-Review: sha256:… in its message`
+  $ gazeway review verify --range HEAD^..HEAD --policy review.json      receipts in notes, or named by Gazeway-Review: sha256:…
+  $ git notes --ref reviews show HEAD | gazeway review verify - --range HEAD^..HEAD --policy review.json`
 
 const SIGN_EXAMPLES = `
 The signature is a plain one, of Ed25519 or ECDSA, which DSSE verifiers read. A key with a passphrase signs through ssh-agent.
@@ -68,7 +68,7 @@ export function addReviewCommands(program: Command, start: () => Promise<{ loade
     .description('judge a range of commits by review receipts; exits with 1 and the unread hunks if it fails')
     .argument(
       '[receipt...]',
-      'files of receipts, JSON or JSON Lines; - is the standard input; those that Gazeway-Review trailers name by default',
+      'files of receipts, JSON or JSON Lines; - is the standard input; by default those in notes of the range and those that its trailers name',
     )
     .requiredOption('--range <base..head>', 'commits that land')
     .option('--policy <file>', 'review policy, read as it was at BASE; review.policy (review.json) by default')

@@ -2,9 +2,10 @@ import { resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Checkout } from '../../src/context/git-command.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
+import { RECEIPT_NOTES } from '../../src/review/notes.ts'
 import { openPolicy, requireReadablePolicy } from '../../src/review/policy-source.ts'
 import { type OpenedReceipt, readReceipts } from '../../src/review/receipt.ts'
-import { findReceipts, missingAmong, RECEIPT_NOTES, receiptsNamedIn } from '../../src/review/trailers.ts'
+import { findReceipts, missingAmong, receiptsNamedIn } from '../../src/review/trailers.ts'
 import { type Verdict, verifyRange } from '../../src/review/verify.ts'
 import { counted } from '../../src/text/plural.ts'
 import { plain } from '../../src/text/single-line.ts'
@@ -22,7 +23,7 @@ export interface VerifyFlags {
 /**
  * Judges a range of commits by receipts and prints the verdict.
  *
- * @param files of receipts; without any, those that trailers of the range name
+ * @param files of receipts; without any, those in the notes of the range, and those that its trailers name
  * @param start loads the settings, which name the policy where no flag does
  * @returns whether it passed
  */
@@ -36,7 +37,7 @@ export async function verifyReceipts(
   const file = flags.policy ?? resolve(checkout.top, (await start()).loaded.config.review.policy)
   const policy = await openPolicy(checkout, base, file)
   await requireReadablePolicy(checkout, head, file)
-  const receipts = files.length > 0 ? await receiptsIn(files) : await receiptsByTrailer(checkout, { base, head })
+  const receipts = files.length > 0 ? await receiptsIn(files) : await receiptsOfRange(checkout, { base, head })
   const verdict = await verifyRange(checkout, { base, head }, receipts, policy, new Date())
   process.stdout.write(flags.json ? `${JSON.stringify(verdict, null, 2)}\n` : verdictInWords(verdict))
   return verdict.passed
@@ -47,11 +48,15 @@ async function receiptsIn(files: readonly string[]): Promise<OpenedReceipt[]> {
   return texts.flatMap((content, index) => readReceipts(content, files[index] as string))
 }
 
-/** Finds the receipts that trailers name, in the notes and among those of this machine, and says which are not found. */
-async function receiptsByTrailer(checkout: Checkout, range: { base: string; head: string }): Promise<OpenedReceipt[]> {
-  const { digests, ordinary } = await receiptsNamedIn(checkout, range.base, range.head)
+/**
+ * Finds the receipts in the notes of a range, and those that its trailers name, in any note and on this machine. Says which are
+ * not found, and which notes have something else.
+ */
+async function receiptsOfRange(checkout: Checkout, range: { base: string; head: string }): Promise<OpenedReceipt[]> {
+  const named = await receiptsNamedIn(checkout, range.base, range.head)
+  const { digests, ordinary } = named
   const own = await Promise.all((await writtenReceipts(checkout)).map((file) => readInput(file, 'The receipt')))
-  const receipts = await findReceipts(checkout, digests, own)
+  const { receipts, faults } = await findReceipts(checkout, named, own)
   const notices = [
     ...ordinary.map(
       (commit) => `${commit.slice(0, 10)}: a Gazeway-Review trailer counts on a merge or a squash alone.`,
@@ -59,7 +64,10 @@ async function receiptsByTrailer(checkout: Checkout, range: { base: string; head
     ...missingAmong(digests, receipts).map(
       (digest) => `sha256:${digest}: no receipt of this digest in ${RECEIPT_NOTES} or on this machine.`,
     ),
-    ...(digests.size === 0 ? ['No merge and no squash of the range names a receipt by a Gazeway-Review trailer.'] : []),
+    ...faults,
+    ...(receipts.length === 0 && digests.size === 0
+      ? [`No commit of the range has a receipt in ${RECEIPT_NOTES}, and no merge or squash names one by a trailer.`]
+      : []),
   ]
   for (const notice of notices) process.stderr.write(`${notice}\n`)
   return receipts

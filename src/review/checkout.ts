@@ -5,7 +5,7 @@ import { findRepository } from '../context/repository.ts'
 import { GazewayError } from '../errors.ts'
 
 const DEEPER =
-  'The commits of the range and their files have to be there: fetch deeper (a depth of 2 for a squash, the whole range for a merge or a rebase).'
+  'The commits of the range and their files have to be there: fetch deeper (a depth of 2 for a squash, the whole range for a merge or a rebase), without --filter.'
 
 /**
  * Opens the repository around a folder; or in it, where GIT_DIR names it: on a server it has no checkout.
@@ -34,7 +34,8 @@ export async function askGit(checkout: Checkout, args: string[], input?: string)
   return (await answerOf(checkout, args, input)).output
 }
 
-async function answerOf(checkout: Checkout, args: string[], input?: string) {
+/** Runs a git command as {@link askGit} does. Returns its warnings as well. */
+export async function answerOf(checkout: Checkout, args: string[], input?: string) {
   const answer = await gitBytes(checkout, args, input === undefined ? {} : { input })
   if (answer.failure !== null) throw new GazewayError('not_found', `${answer.failure}. ${DEEPER}`)
   return answer
@@ -78,33 +79,43 @@ const BATCH = 32 * 1024 * 1024
  */
 export async function readBlobs(checkout: Checkout, oids: Iterable<string>): Promise<Map<string, string | null>> {
   const contents = new Map<string, string | null>()
+  for await (const batch of blobBatches(checkout, oids)) for (const [oid, content] of batch) contents.set(oid, content)
+  return contents
+}
+
+/** Reads blobs as {@link readBlobs} does, at most 32 MiB at once. */
+export async function* blobBatches(
+  checkout: Checkout,
+  oids: Iterable<string>,
+): AsyncGenerator<ReadonlyMap<string, string | null>> {
   const wanted = [...new Set(oids)]
-  if (wanted.length === 0) return contents
+  if (wanted.length === 0) return
   const sizes = await askGit(checkout, ['cat-file', '--batch-check'], lined(wanted))
   let batch: string[] = []
   let bytes = 0
-  const readBatch = async () => {
-    if (batch.length === 0) return
-    readContents(await askGit(checkout, ['cat-file', '--batch'], lined(batch)), contents)
-    batch = []
-    bytes = 0
-  }
+  const large = new Map<string, null>()
   for (const line of sizes.toString('latin1').trimEnd().split('\n')) {
     const [, oid, size] = FOUND.exec(line) ?? []
     if (oid === undefined) throw new GazewayError('not_found', `The repository lacks a file: ${line}. ${DEEPER}`)
     if (Number(size) > LARGEST) {
-      contents.set(oid, null)
+      large.set(oid, null)
       continue
     }
-    if (bytes + Number(size) > BATCH) await readBatch()
+    if (bytes + Number(size) > BATCH) {
+      yield await contentsOf(checkout, batch)
+      batch = []
+      bytes = 0
+    }
     batch.push(oid)
     bytes += Number(size)
   }
-  await readBatch()
-  return contents
+  yield large
+  if (batch.length > 0) yield await contentsOf(checkout, batch)
 }
 
-function readContents(output: Buffer, contents: Map<string, string | null>): void {
+async function contentsOf(checkout: Checkout, oids: readonly string[]): Promise<Map<string, string>> {
+  const output = await askGit(checkout, ['cat-file', '--batch'], lined(oids))
+  const contents = new Map<string, string>()
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf('\n', at)
     const [, oid, size] = FOUND.exec(output.toString('latin1', at, end)) ?? []
@@ -113,6 +124,7 @@ function readContents(output: Buffer, contents: Map<string, string | null>): voi
     contents.set(oid, output.toString('latin1', from, from + Number(size)))
     at = from + Number(size) + 1
   }
+  return contents
 }
 
 const lined = (oids: readonly string[]): string => `${oids.join('\n')}\n`

@@ -2,7 +2,9 @@ import * as z from 'zod'
 import { GazewayError } from '../errors.ts'
 import { Envelope, payloadOf } from '../signing/envelope.ts'
 import { Assertion } from '../signing/webauthn.ts'
+import { shorten } from '../text/cut.ts'
 import { isObject, parseJson } from '../text/json.ts'
+import { plain } from '../text/single-line.ts'
 import { ReceiptStatement, type Review } from './statement.ts'
 
 /** Media type of receipts. */
@@ -33,16 +35,23 @@ export interface OpenedReceipt extends Receipt {
  * @throws GazewayError `validation_failed` naming what is no receipt
  */
 export function readReceipts(text: string, name: string): OpenedReceipt[] {
-  const texts = textsIn(text)
-  return texts.map((one, index) => openReceipt(parseJson(one), texts.length === 1 ? name : `${name}:${index + 1}`))
+  const { receipts, faults } = receiptsIn(text, name)
+  if (faults[0] !== undefined) throw new GazewayError('validation_failed', faults[0])
+  return receipts
 }
 
-/** Reads the receipts in a text whose statements are wanted. Whatever else is in it is skipped, also what is no receipt. */
-export function receiptsWith(text: string, isWanted: (payload: Buffer) => boolean): OpenedReceipt[] {
-  return textsIn(text).flatMap((one) => {
-    const { receipt } = tryToOpen(parseJson(one))
-    return receipt !== undefined && isWanted(receipt.payload) ? [receipt] : []
-  })
+/** Reads the receipts in a text, and says of all else in it why it is none. @param name of the text */
+export function receiptsIn(text: string, name: string): { receipts: OpenedReceipt[]; faults: string[] } {
+  const texts = textsIn(text)
+  const opened = texts.map((one) => tryToOpen(parseJson(one)))
+  return {
+    receipts: opened.flatMap(({ receipt }) => receipt ?? []),
+    faults: opened.flatMap((one, index) => {
+      if (one.receipt !== undefined) return []
+      const begin = shorten(plain(texts[index] as string), 60)
+      return [`${faultOf(one.error, texts.length === 1 ? name : `${name}:${index + 1}`)} It begins with: ${begin}`]
+    }),
+  }
 }
 
 /** Splits a text into receipts: it is one as JSON, or has one a line. */
@@ -58,9 +67,11 @@ const textsIn = (text: string): string[] =>
 export function openReceipt(value: unknown, name: string): OpenedReceipt {
   const opened = tryToOpen(value)
   if (opened.receipt !== undefined) return opened.receipt
-  const [issue] = opened.error.issues
-  const place = issue?.path.join('.') || 'it'
-  throw new GazewayError('validation_failed', `${name} is no review receipt: ${place}: ${issue?.message}.`)
+  throw new GazewayError('validation_failed', faultOf(opened.error, name))
+}
+
+function faultOf({ issues: [issue] }: z.ZodError, name: string): string {
+  return `${name} is no review receipt: ${issue?.path.join('.') || 'it'}: ${issue?.message}.`
 }
 
 /** Opens a receipt from JSON, or says why it is none. */

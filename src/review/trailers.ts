@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Checkout, git } from '../context/git-command.ts'
-import { askGit, readBlobs, resolveCommit } from './checkout.ts'
-import { type OpenedReceipt, receiptsWith } from './receipt.ts'
-
-/** Reference of the notes that bring receipts along. */
-export const RECEIPT_NOTES = 'refs/notes/reviews'
+import type { Checkout } from '../context/git-command.ts'
+import { askGit, resolveCommit } from './checkout.ts'
+import { notesIn } from './notes.ts'
+import { type OpenedReceipt, receiptsIn } from './receipt.ts'
 
 /** Writes the trailer that names a receipt, by the digest of its statement: signing it does not change the digest. */
 export const trailerOf = (payload: Buffer): string => `Gazeway-Review: sha256:${hexOf(payload)}`
@@ -13,8 +11,9 @@ const TRAILER = /^gazeway-review:[ \t]*sha256:([0-9a-f]{64})[ \t]*$/gim
 
 const hexOf = (payload: Buffer): string => createHash('sha256').update(payload).digest('hex')
 
-/** The trailers of a range. */
+/** The commits of a range, and their trailers. */
 interface NamedReceipts {
+  commits: Set<string>
   /** Digests that a merge or a squash names. */
   digests: Set<string>
   /** Ordinary commits with a trailer, which names nothing there. */
@@ -29,10 +28,11 @@ export async function receiptsNamedIn(checkout: Checkout, base: string, head: st
   const [from, to] = await Promise.all([resolveCommit(checkout, base), resolveCommit(checkout, head)])
   const log = await askGit(checkout, ['log', '--format=%H%x00%P%x00%B%x00', `${from.commit}..${to.commit}`])
   const fields = log.toString().split('\0')
-  const named: NamedReceipts = { digests: new Set(), ordinary: [] }
+  const named: NamedReceipts = { commits: new Set(), digests: new Set(), ordinary: [] }
   const isSquash = fields.length === 4
   for (let at = 0; at + 2 < fields.length; at += 3) {
     const [commit, parents, message] = fields.slice(at, at + 3) as [string, string, string]
+    named.commits.add(commit.trim())
     const digests = [...message.matchAll(TRAILER)].map(([, digest = '']) => digest)
     if (isSquash || parents.includes(' ')) for (const digest of digests) named.digests.add(digest)
     else if (digests.length > 0) named.ordinary.push(commit.trim())
@@ -40,31 +40,35 @@ export async function receiptsNamedIn(checkout: Checkout, base: string, head: st
   return named
 }
 
-/** Finds receipts by the digests of their statements, in all notes of `refs/notes/reviews` and in more texts. */
+/** Receipts that were found, and what else is where only receipts are expected, in words. */
+interface FoundReceipts {
+  receipts: OpenedReceipt[]
+  faults: string[]
+}
+
+/**
+ * Finds the receipts of a range: those in the notes of its commits, and those whose digests its trailers name, in any note of
+ * `refs/notes/reviews` and in more texts.
+ */
 export async function findReceipts(
   checkout: Checkout,
-  digests: ReadonlySet<string>,
+  { commits, digests }: Pick<NamedReceipts, 'commits' | 'digests'>,
   more: readonly string[],
-): Promise<OpenedReceipt[]> {
-  if (digests.size === 0) return []
-  const texts = [...more, ...(await notesOf(checkout))]
-  return texts.flatMap((text) => receiptsWith(text, (payload) => digests.has(hexOf(payload))))
+): Promise<FoundReceipts> {
+  const found: FoundReceipts = { receipts: [], faults: [] }
+  const isNamed = ({ payload }: OpenedReceipt) => digests.has(hexOf(payload))
+  for (const text of more) found.receipts.push(...receiptsIn(text, '').receipts.filter(isNamed))
+  for await (const { commits: of, text } of notesIn(checkout, (commit) => digests.size > 0 || commits.has(commit))) {
+    const own = of.find((commit) => commits.has(commit))
+    const { receipts, faults } = receiptsIn(text, `The note of ${own?.slice(0, 10)}`)
+    found.receipts.push(...(own === undefined ? receipts.filter(isNamed) : receipts))
+    if (own !== undefined) found.faults.push(...faults)
+  }
+  return found
 }
 
 /** Lists the digests that none of these receipts has. */
 export function missingAmong(digests: ReadonlySet<string>, receipts: readonly OpenedReceipt[]): string[] {
   const found = new Set(receipts.map(({ payload }) => hexOf(payload)))
   return [...digests].filter((digest) => !found.has(digest))
-}
-
-async function notesOf(checkout: Checkout): Promise<string[]> {
-  const { failure } = await git(checkout, ['rev-parse', '--verify', '--quiet', RECEIPT_NOTES])
-  if (failure !== null) return []
-  const tree = await askGit(checkout, ['ls-tree', '-r', '-z', '--full-tree', RECEIPT_NOTES])
-  const entries = tree.toString('latin1').split('\0')
-  const oids = entries.flatMap((entry) => /^\d{6} blob ([0-9a-f]+)\t/.exec(entry)?.slice(1) ?? [])
-  const contents = await readBlobs(checkout, oids)
-  return [...contents.values()].flatMap((content) =>
-    content === null ? [] : [Buffer.from(content, 'latin1').toString()],
-  )
 }

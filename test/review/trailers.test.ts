@@ -30,7 +30,7 @@ async function createReviewed(t: TestContext) {
   /** Judges a range by the receipts that its trailers name. */
   async function judge(from: string, to = 'HEAD') {
     const { digests, ordinary } = await receiptsNamedIn(checkout, from, to)
-    const receipts = await findReceipts(checkout, digests, [])
+    const { receipts } = await findReceipts(checkout, { commits: new Set(), digests }, [])
     const missing = missingAmong(digests, receipts)
     const { passed } = await verifyRange(
       checkout,
