@@ -19,7 +19,7 @@ import { replaceFile } from '../../src/store/replace-file.ts'
 import type { Task } from '../../src/tasks/task-record.ts'
 import { counted } from '../../src/text/plural.ts'
 import { plain } from '../../src/text/single-line.ts'
-import { consoleFiles, consoleFolder } from '../console/files.ts'
+import { consoleFiles, consoleFolder, webcamFiles } from '../console/files.ts'
 import { OWN_DOMAIN } from '../review/serve-enrolment.ts'
 import { serveReview } from '../review/serve-review.ts'
 import { askedChange, type ChangeFlags } from './review-asked-change.ts'
@@ -79,7 +79,7 @@ export async function reviewChange(
     const reviewer = flags.reviewer ?? (await emailIn(checkout))
     const passkeys = policy?.passkeys.filter(({ rp_id }) => rp_id === OWN_DOMAIN) ?? []
     const shown = { id, callerId, reviewer, title: titleOf(change), passkeys }
-    const page = await serveReview(reviews, shown, consoleFiles(folder), log)
+    const page = await serveReview(reviews, shown, new Map([...consoleFiles(folder), ...webcamFiles()]), log)
     process.stdout.write(`${introduction(change, page.url, source.observer)}\n`)
     const receipt = (await Promise.race([page.decided, untilStopped()])) ?? page.receipt()
     await page.close()

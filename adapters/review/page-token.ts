@@ -16,15 +16,15 @@ export function createPageAccess(): PageAccess {
   return {
     ticket,
     exchange(sent) {
-      if (isUsed || !isSame(sent, ticket)) return null
+      if (isUsed || !isSameSecret(sent, ticket)) return null
       isUsed = true
       return token
     },
-    isToken: (sent) => isUsed && isSame(sent, token),
+    isToken: (sent) => isUsed && isSameSecret(sent, token),
   }
 }
 
 /** Compares secrets in a time that tells nothing of them. */
-const isSame = (one: string, other: string): boolean => timingSafeEqual(digestOf(one), digestOf(other))
+export const isSameSecret = (one: string, other: string): boolean => timingSafeEqual(digestOf(one), digestOf(other))
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,3 +1,4 @@
+import type { Hono } from 'hono'
 import * as z from 'zod'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
@@ -8,7 +9,9 @@ import { DecideReview } from '../../src/review/review-record.ts'
 import { signedBytes } from '../../src/signing/envelope.ts'
 import { Assertion, type Passkey, passkeyFault } from '../../src/signing/webauthn.ts'
 import type { ConsoleFile } from '../console/files.ts'
+import type { Frame } from '../web/frame-context.ts'
 import { bodyOf, type ServedPage, servePage } from './serve-page.ts'
+import { createTrackerPositions, SentPositions } from './tracker-positions.ts'
 
 /** The review that a page shows. */
 export interface ShownReview {
@@ -30,12 +33,16 @@ export interface ServedReview extends ServedPage {
   receipt(): Receipt | null
 }
 
+/** The one request that the token of a tracker opens. */
+const SENT = 'POST /api/positions'
+
 /** The answer of the passkey; null to go on without it. */
 const Confirmation = z.object({ assertion: Assertion.nullable() })
 
 /**
  * Serves the page of one review, until it is decided or closed. Its requests are those of the platform's API, with the
- * token of the page in place of a key, and `POST /api/reviews/{id}/passkey` for the answer of a passkey over the receipt.
+ * token of the page in place of a key, and `POST /api/reviews/{id}/passkey` for the answer of a passkey over the receipt. The
+ * program of an eye tracker sends positions to `POST /api/positions`, with a token that the page gets and shows.
  */
 export async function serveReview(
   reviews: ReviewOfOne,
@@ -50,7 +57,15 @@ export async function serveReview(
   })
   const path = `/api/reviews/${shown.id}`
   const named = passkeys.map(({ reviewer, credential_id }) => ({ reviewer, credential_id }))
-  const page = await servePage({ files, log, opened: { ...shown, passkeys: named } }, (app) => {
+  const tracker = createTrackerPositions()
+  const isOfTracker = (request: string, token: string) => request === SENT && tracker.isToken(token)
+  const addRoutes = (app: Hono<Frame>) => {
+    app.post('/api/tracker', (c) => c.json({ token: tracker.open() }))
+    app.post('/api/positions', async (c) => {
+      tracker.add(await bodyOf(c, SentPositions), Date.now())
+      return c.body(null, 204)
+    })
+    app.get('/api/positions', (c) => c.json(tracker.since(Number(c.req.query('after') ?? 0))))
     app.get(path, async (c) => c.json(await reviews.get(shown.id, callerId)))
     app.post(`${path}/evidence`, async (c) => {
       const { records } = await bodyOf(c, StoreGaze.pick({ records: true }))
@@ -72,7 +87,8 @@ export async function serveReview(
       c.env.outgoing.once('close', () => onDecided(last))
       return c.json(last)
     })
-  })
+  }
+  const page = await servePage({ files, log, opened: { ...shown, passkeys: named } }, addRoutes, isOfTracker)
   return { ...page, decided, receipt: () => receipt }
 }
 

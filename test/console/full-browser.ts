@@ -24,11 +24,11 @@ export interface FullBrowser {
 
 const FLAGS = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run']
 
-/** Starts Chromium with a profile of its own. */
-export async function startFullBrowser(): Promise<FullBrowser> {
+/** Starts Chromium with a profile of its own. @param flags besides those of all tests */
+export async function startFullBrowser(flags: readonly string[] = []): Promise<FullBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'gazeway-browser-'))
   const place = [`--user-data-dir=${profile}`, '--remote-debugging-port=0', '--window-size=1280,900', 'about:blank']
-  const own = spawn(FULL_BROWSER, [...FLAGS, ...place], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const own = spawn(FULL_BROWSER, [...FLAGS, ...flags, ...place], { stdio: ['ignore', 'ignore', 'pipe'] })
   // With its defaults, every tab would say that it has the focus.
   const browser = await chromium.connectOverCDP(await said(own.stderr, /ws:\/\/\S+/), { noDefaults: true })
   return {

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Locator, Page, Response } from 'playwright-core'
 import type { GazeTensor } from '../../src/gaze/tensor.ts'
@@ -14,47 +10,17 @@ import { openCheckout } from '../../src/review/checkout.ts'
 import { openReceipt } from '../../src/review/receipt.ts'
 import type { ReviewWithParts } from '../../src/review/review-record.ts'
 import { type GatewayKey, observerLine } from '../../src/signing/gateway-keys.ts'
-import { fileSigner } from '../../src/signing/signer.ts'
 import type { Task } from '../../src/tasks/task-record.ts'
 import { ask, startPlatform } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
-import { CLI, newPlace, type Place, run } from '../e2e/server.ts'
-import { lineOf } from '../review/people.ts'
+import { newPlace, run } from '../e2e/server.ts'
 import { createRepository, numbered } from '../review/repository.ts'
 import { axeFaults, WITHOUT_BROWSER } from './browser.ts'
-import { type FullBrowser, said, startFullBrowser } from './full-browser.ts'
+import { type FullBrowser, startFullBrowser } from './full-browser.ts'
+import { createReviewed, decide, startReview } from './review-command.ts'
 
 /** A file name that would run a script in a page that writes it as HTML. */
 const HOSTILE = '<img src=x onerror=alert(1)>.html'
-
-/** A repository whose last commit is to be reviewed, and a person with a key who may sign. */
-function createReviewed(t: TestContext, files: Record<string, string>) {
-  const repository = createRepository(t)
-  const place = { ...newPlace(), project: repository.root }
-  const key = join(place.home, 'key.pem')
-  const { privateKey } = generateKeyPairSync('ed25519')
-  writeFileSync(key, privateKey.export({ format: 'pem', type: 'pkcs8' }))
-  const signer = fileSigner(readFileSync(key, 'utf8'))
-  repository.commitFiles({
-    'review.json': JSON.stringify({ version: 1, allowed_signers: 'allowed_signers', level: 'seen', coverage: 1 }),
-    allowed_signers: lineOf({ name: 'ann@example.org', signer }),
-  })
-  repository.commitFiles(files)
-  return { ...repository, place, key }
-}
-
-/** Starts `gazeway review` and waits for its link. */
-async function startReview(t: TestContext, { project, env }: Place, args: string[] = []) {
-  const child = spawn(process.execPath, [CLI, 'review', ...args], {
-    cwd: project,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  const printed = [text(child.stdout), text(child.stderr)]
-  const ended = once(child, 'exit').then(async ([code]) => ({ code, printed: (await Promise.all(printed)).join('') }))
-  return { url: await said(child.stdout, /http:\/\/localhost:\d+\/#\S+/), ended }
-}
 
 /** Reads which edge each standing of a line has: width, style, and the name of its colour. */
 const drawnEdges = (page: Page) =>
@@ -73,14 +39,6 @@ const drawnEdges = (page: Page) =>
       return { standing, edge: `${borderLeftWidth} ${borderLeftStyle} ${names.get(borderLeftColor)}` }
     })
   })
-
-/** Decides by the keyboard. */
-async function decide(page: Page, answer: string): Promise<void> {
-  await page.keyboard.press('d')
-  await page.getByRole('radio', { name: answer }).check()
-  await page.getByRole('dialog').getByRole('button', { name: answer }).press('Enter')
-  await page.getByText('Decided').waitFor()
-}
 
 describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
   let browser: FullBrowser

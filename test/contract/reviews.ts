@@ -130,6 +130,21 @@ export function reviewsContract(open: () => Promise<Store>): void {
       assert.equal(await decided(read.id), 'plausible')
     })
 
+    it('judges followed eyes by themselves, not by the views of the page beside them', async () => {
+      const { id } = await reviews.create(change, ANN)
+      const began = clock.getTime()
+      const eyes = gazeAt('src/a.ts', 17)
+      wait(60_000)
+      const views = Array.from({ length: 150 }, (_, at) => ({
+        ...view('src/a.ts', 1, 4, 400),
+        at: new Date(began + 400 * at).toISOString(),
+      }))
+      const { level } = await reviews.addEvidence(id, views, ANN)
+      assert.equal(level, 'seen', 'the views alone are a timer’s')
+      assert.equal((await reviews.addEvidence(id, eyes.slice(0, 9), ANN)).level, 'seen')
+      assert.equal((await reviews.addEvidence(id, eyes.slice(9), ANN)).level, 'plausible')
+    })
+
     it('is not plausible for an item that was acknowledged, while no line of a hunk was seen', async () => {
       const item = modeItem({ path: 'run.sh', old: { mode: '100644', oid: 'a' }, new: { mode: '100755', oid: 'a' } })
       const { id } = await reviews.create(NewReview.parse({ ...change, parts: [...parts, item] }), ANN)

@@ -4,6 +4,7 @@ import type { Receipt } from '../../../../src/review/receipt.ts'
 import type { DecideReview, ReviewWithParts } from '../../../../src/review/review-record.ts'
 import type { Level } from '../../../../src/review/statement.ts'
 import type { Assertion, Passkey } from '../../../../src/signing/webauthn.ts'
+import type { Tracker } from './tracker.ts'
 
 /** The token of the page, and what it is for: a review, or without an id the making of a passkey. */
 type Opened = { token: string; reviewer: string | null } & (
@@ -36,6 +37,8 @@ export interface OpenReview {
   passkeys: readonly Pick<Passkey, 'reviewer' | 'credential_id'>[]
   /** Consequence of an approval; null for none beside the receipt. */
   approval: Approval | null
+  /** Positions of an eye tracker; null where the page is sent none. */
+  tracker: Tracker | null
   sendEvidence(records: readonly GazeTensor[]): Promise<ReviewWithParts['reading']>
   decide(decision: DecideReview): Promise<Receipt>
   /** Puts the answer of a passkey beside the receipt; null to go on without it. */
@@ -74,6 +77,10 @@ async function openReview(opened: Exclude<Opened, { id: null }>): Promise<OpenRe
     title,
     passkeys,
     approval: null,
+    tracker: {
+      open: async () => (await ask<{ token: string }>('POST', '/api/tracker', token)).token,
+      positions: (after) => ask('GET', `/api/positions?after=${after}`, token),
+    },
     sendEvidence: (records) => ask('POST', `${path}/evidence`, token, { records }),
     async decide(decision) {
       const receipt = await ask<Receipt>('POST', `${path}/decision`, token, decision)

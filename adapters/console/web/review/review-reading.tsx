@@ -1,6 +1,7 @@
 import './review.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { DecisionDialog } from './decision-dialog.tsx'
+import { useEyes } from './eyes-switch.tsx'
 import { FileList, filesOf, KindBadge } from './file-list.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { visible } from './line-text.tsx'
@@ -24,6 +25,7 @@ export function ReviewReading(props: { state: ReviewState; onDecided: (unconfirm
   const [fault, setFault] = useState<string | null>(null)
   const watch = useRef<ReadingWatch | null>(null)
   const files = useMemo(() => filesOf(state.parts), [state])
+  const eyes = useEyes({ state, onRest: (rest) => watch.current?.add(rest) })
 
   useEffect(() => {
     document.title = `Review ${state.title}`
@@ -34,7 +36,8 @@ export function ReviewReading(props: { state: ReviewState; onDecided: (unconfirm
 
   return (
     <div class="review-reading">
-      <Bar state={state} onAsk={setAsked} />
+      <Bar state={state} onAsk={setAsked} eyes={eyes} />
+      {eyes.shown}
       {fault !== null && (
         <p class="review-fault bad" role="alert">
           Reading is not recorded: {fault}
@@ -107,12 +110,16 @@ const keysOf = (state: ReviewState, ask: (asked: Asked) => void): Readonly<Recor
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input, textarea, select') !== null
 
-function Bar({ state, onAsk }: { state: ReviewState; onAsk: (asked: Asked) => void }) {
+function Bar(props: { state: ReviewState; onAsk: (asked: Asked) => void; eyes: ReturnType<typeof useEyes> }) {
+  const { state, onAsk, eyes } = props
   return (
     <header class="review-bar">
       <h1>{state.title}</h1>
       <Progress state={state} />
       <span class="sp" />
+      <button type="button" class="quiet" aria-pressed={eyes.isOn} onClick={eyes.toggle}>
+        Follow my eyes
+      </button>
       <button type="button" class="quiet" onClick={() => onAsk('help')}>
         Keys <kbd>?</kbd>
       </button>

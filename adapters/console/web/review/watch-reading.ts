@@ -21,8 +21,16 @@ interface View {
   until: number
 }
 
+/** A rest of the eyes on lines. */
+export interface Rest extends Pick<GazeTensor, 'confidence' | 'dwell_ms' | 'env'> {
+  source: 'webcam' | 'eye_tracker'
+  since: number
+}
+
 /** Recording of what is read on a page. */
 export interface ReadingWatch {
+  /** Records a rest of the eyes, which a webcam or a tracker found. */
+  add(rest: Rest): void
   /** Sends what was not sent. @throws Error when it is refused, or nobody answers */
   flush(): Promise<void>
   stop(): void
@@ -38,7 +46,7 @@ export function watchReading(state: ReviewState, onFault: (message: string | nul
   const queue: GazeTensor[] = []
   let view: View | null = null
   let sending: Promise<void> = Promise.resolve()
-  const newest = { ide: 0, pointer: 0, manual: 0 }
+  const newest = { ide: 0, pointer: 0, manual: 0, webcam: 0, eye_tracker: 0 }
 
   const end = () => {
     if (view !== null && view.until > view.since) queue.push(...recordsOf(view))
@@ -92,6 +100,10 @@ export function watchReading(state: ReviewState, onFault: (message: string | nul
   const looking = setInterval(look, LOOK_MS)
   const regularly = setInterval(() => queue.length > 0 && sendNext(), SEND_MS)
   return {
+    add({ source, env, since, dwell_ms, confidence }) {
+      const record = recordOf(source, env, since, since + dwell_ms)
+      queue.push(confidence === undefined ? record : { ...record, confidence })
+    },
     flush() {
       gestures.look(null)
       end()

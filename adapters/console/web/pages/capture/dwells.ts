@@ -37,6 +37,9 @@ export const POINTER: DwellTerms = { dispersion: 0.04, heldMs: 10_000, longestMs
  */
 export const WEBCAM: DwellTerms = { dispersion: 0.16, heldMs: 400, longestMs: 10_000, fewest: 2 }
 
+/** Terms of an eye tracker, which sees gaze within a degree, dozens of times a second. */
+export const TRACKER: DwellTerms = { dispersion: 0.04, heldMs: 150, longestMs: 10_000, fewest: 2 }
+
 /** Finds dwells in a stream of positions. */
 export interface DwellFinder {
   /** @returns the dwell that this position ends, if any */

@@ -4,6 +4,7 @@ import { createDwellFinder, type Dwell, POINTER, WEBCAM } from './dwells.ts'
 import type { GazeMap } from './gaze-map.ts'
 import { consoleUrl, type Material } from './material.ts'
 import type { Face } from './webcam.ts'
+import { createGazeFollower, gazeConfidence } from './webcam-gaze.ts'
 
 /**
  * Confidence of the pointer. Its position is exact, but it follows the eyes only loosely (Huang, White & Buscher 2012).
@@ -11,8 +12,6 @@ import type { Face } from './webcam.ts'
 const POINTER_CONFIDENCE = 0.6
 /** Lifetime of a detected expression in milliseconds. */
 const EXPRESSION_MS = 2000
-/** Share of a new position in the smoothed one, because the gaze of a webcam jitters. */
-const SMOOTHING = 0.5
 /** Number of dwells that focus and load are computed from. */
 const REMEMBERED = 200
 const APP = 'Gazeway console'
@@ -42,7 +41,7 @@ export function startCapture(options: {
     pointer: { finder: createDwellFinder(POINTER), dwells: [] as LineDwell[], line: null as number | null },
     webcam: { finder: createDwellFinder(WEBCAM), dwells: [] as LineDwell[], line: null as number | null },
   }
-  let gaze: { x: number; y: number } | null = null
+  const follow = createGazeFollower()
   let face: Face | null = null
 
   function record(source: keyof typeof streams, dwell: Dwell | null, confidence: number) {
@@ -75,16 +74,13 @@ export function startCapture(options: {
   addEventListener('scroll', onBreak, { passive: true, capture: true })
   addEventListener('blur', onBreak)
 
-  const gazeConfidence = (seen: Face, map: GazeMap) => seen.confidence * Math.max(0, 1 - 2 * map.error)
-
   return {
     see(seen) {
       const map = options.gazeMap()
       face = seen ?? face
       if (seen === null || map === null) return
-      const { x, y } = map.at(seen.features)
-      gaze = gaze === null ? { x, y } : { x: gaze.x + SMOOTHING * (x - gaze.x), y: gaze.y + SMOOTHING * (y - gaze.y) }
-      record('webcam', streams.webcam.finder.push({ at: seen.at, ...gaze }), gazeConfidence(seen, map))
+      const gaze = follow(seen, map)
+      record('webcam', streams.webcam.finder.push(gaze), gazeConfidence(seen, map))
       streams.webcam.line = lineAt(gaze.x * innerWidth, gaze.y * innerHeight)
     },
     stop() {

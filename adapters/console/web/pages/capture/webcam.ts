@@ -62,9 +62,7 @@ export async function openWebcam(
     for (const track of stream.getTracks())
       track.onended = () => {
         stop()
-        options.onFault(
-          new WebcamError('The camera was turned off. Turn it on again, or continue with the pointer only.'),
-        )
+        options.onFault(new WebcamError('The camera was turned off. Turn it on again, or go on without it.'))
       }
     const watch = async () => {
       while (!stopped) {
@@ -84,7 +82,7 @@ export async function openWebcam(
     close()
     if (error instanceof WebcamError) throw error
     throw new WebcamError(
-      `The face model could not be loaded (${error instanceof Error ? error.message : error}). Continue with the pointer only.`,
+      `The face model could not be loaded (${error instanceof Error ? error.message : error}). Go on without it.`,
     )
   }
 }
@@ -94,7 +92,7 @@ async function requireLibrary(): Promise<void> {
   const { ok } = await fetch(LIBRARY, { method: 'HEAD' })
   if (!ok)
     throw new WebcamError(
-      'Webcam gaze is not installed. Run npm install @vladmandic/human beside Gazeway and restart it, or continue with the pointer only.',
+      'Webcam gaze is not installed. Run npm install @vladmandic/human beside Gazeway and restart it, or go on without it.',
     )
 }
 
@@ -102,7 +100,7 @@ async function openCamera(): Promise<MediaStream> {
   // Browsers allow cameras only on pages from https or from this machine.
   if (!navigator.mediaDevices?.getUserMedia)
     throw new WebcamError(
-      'The browser allows no camera on this page. Open the console at https://… or http://127.0.0.1, or continue with the pointer only.',
+      'The browser allows no camera on this page. Open the console at https://… or http://127.0.0.1, or go on without it.',
     )
   try {
     return await navigator.mediaDevices.getUserMedia({
@@ -111,13 +109,11 @@ async function openCamera(): Promise<MediaStream> {
   } catch (error) {
     const name = error instanceof DOMException ? error.name : ''
     if (name === 'NotAllowedError')
-      throw new WebcamError(
-        'The camera is blocked. Allow it in the address bar and retry, or continue with the pointer only.',
-      )
+      throw new WebcamError('The camera is blocked. Allow it in the address bar and retry, or go on without it.')
     if (name === 'NotFoundError' || name === 'OverconstrainedError')
-      throw new WebcamError('No camera was found. Connect one and retry, or continue with the pointer only.')
+      throw new WebcamError('No camera was found. Connect one and retry, or go on without it.')
     throw new WebcamError(
-      'The camera could not be opened; another program may be using it. Close that program and retry, or continue with the pointer only.',
+      'The camera could not be opened; another program may be using it. Close that program and retry, or go on without it.',
     )
   }
 }

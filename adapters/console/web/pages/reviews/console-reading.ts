@@ -14,6 +14,7 @@ export function readingIn(review: ReviewWithParts, payment: Payment | null): Ope
     reviewer: '',
     title: payment?.task.title ?? changeName(review),
     passkeys: [],
+    tracker: null,
     approval: payment && approvalOf(payment),
     sendEvidence: (records) =>
       api.post<ReviewWithParts['reading']>(`${path}/evidence`, { records }, { timeoutMs: PATIENT_MS }),
