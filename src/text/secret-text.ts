@@ -1,22 +1,46 @@
 /** Headers of private keys: PEM (RFC 7468), SSH2 and PuTTY. */
 export const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File-\d/
 
+/** Values that stand for a secret, or say where it is kept. */
+const PLACEHOLDERS = /process\.env|os\.environ|os\.getenv|env[.[(:]|1password|keepass|bitwarden|vault/
+
+/**
+ * Matches a value after a name, also one that is a part of a longer name (`DB_PASSWORD`, `clientSecret`). The value has a
+ * letter and a digit, and none of the characters of a placeholder or a path: `$PASSWORD`, `<token>`, `op://shop/db`.
+ *
+ * @param names alternatives, case-insensitive. No colon stands before one: an ARN of a secret says where it is kept
+ * @param length the least characters of a value
+ */
+function assigned(names: string, length: number): RegExp {
+  const value = `(?!${PLACEHOLDERS.source})(?=[^\\s"']{0,100}\\d)(?=[^\\s"']{0,100}[a-z])[^\\s"'<>(){}$*/]{${length}}`
+  return new RegExp(`(?<!:)(?:${names})["']?\\s{0,5}(?:=>?|:=?|\\bis\\b)\\s{0,5}["']?${value}`, 'i')
+}
+
 /** Secrets by their form, each with its name. */
 const FORMS: ReadonlyArray<readonly [what: string, form: RegExp]> = [
   ['a private key', PRIVATE_KEY],
   ['an access key of AWS', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/],
+  ['a secret key of AWS', /secret_?access_?key["']?\s{0,5}[=:]\s{0,5}["']?[A-Za-z0-9/+]{40}/i],
   ['a token of GitHub', /\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{50})/],
   ['a token of GitLab', /\bglpat-[\w-]{20}/],
   ['a token of npm', /\bnpm_[A-Za-z0-9]{36}/],
+  ['a token of PyPI', /\bpypi-AgE[\w-]{20}/],
+  ['a token of Hugging Face', /\bhf_[A-Za-z0-9]{30}/],
+  ['a token of Vault', /\bhvs\.[\w-]{20}/],
   ['a token of Slack', /\bxox[abeprs]-[\w-]{10}/],
+  ['a webhook of Slack', /\bhooks\.slack\.com\/services\/T\w+\/B\w+\/\w{20}/],
   ['a key of Google', /\bAIza[\w-]{35}/],
-  ['a key of Stripe', /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16}/],
-  ['a key of a model provider', /\b(?:sk|xai|gsk|pplx)-(?=[\w-]*\d)[\w-]{20}/],
+  ['a key of Stripe', /\b(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{16}/],
+  ['a key of SendGrid', /\bSG\.[\w-]{20,24}\.[\w-]{40}/],
+  ['a key of a model provider', /\b(?:(?:sk|xai|pplx)-|gsk_)(?=[\w-]*\d)[\w-]{20}/],
+  ['a key of Gazeway', /\bgzw_[0-9a-f]{32}_[\w-]{43}/],
   ['a JSON Web Token', /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10}/],
+  ['a token of a request', /\bbearer\s{1,5}(?=[\w.~+/=-]{0,100}\d)(?=[\w.~+/=-]{0,100}[a-z])[\w.~+/=-]{16}/i],
   ['an address with a password', /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,100}:(?![$<{*]|pass|secret)[^\s/@]{4,100}@/i],
+  ['a password', assigned('pass(?:word|wd|phrase|code)|pwd', 6)],
   [
-    'a password or a token',
-    /\b(?:password|passwd|passphrase|secret|api[ _-]?key|token)["']?\s{0,5}(?:=|:|\bis\b)\s{0,5}["']?(?=[^\s"']{0,100}\d)(?=[^\s"']{0,100}[a-z])[^\s"'<>(){}$*/]{8}/i,
+    'a key or a token',
+    assigned('(?:secret|access|api|private|account)(?:[ _-]?access)?[ _-]?key|secret|token|credentials?', 8),
   ],
 ]
 

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { secretIn } from '../../src/text/secret-text.ts'
+
+/** Characters of a token, of some length. None is a real one. */
+const random = (length: number) => 'a1B2c3D4e5'.repeat(10).slice(0, length)
+
+describe('a text with a secret', () => {
+  for (const text of [
+    'the password is hunter2',
+    `DB_PASSWORD=${random(8)}`,
+    `export AWS_SECRET_ACCESS_KEY=wJ/lr${random(36)}`,
+    `aws_secret_access_key = ${random(40)}`,
+    `clientSecret: "${random(12)}"`,
+    `{"accessToken":"${random(12)}"}`,
+    `auth_token => '${random(12)}'`,
+    `password := "${random(9)}"`,
+    `AccountKey=${random(40)}==`,
+    `private key: 0x${'4c0883a6'.repeat(8)}`,
+    `curl -H "authorization: Bearer ${random(20)}"`,
+    `gzw_${'0f'.repeat(16)}_${random(43)}`,
+    `gsk_${random(30)}`,
+    `hf_${random(34)}`,
+    `https://hooks.slack.com/services/T0AB/B0CD/${random(24)}`,
+    `whsec_${random(32)}`,
+  ])
+    it(`is recognized: ${text.slice(0, 40)}`, () => assert.notEqual(secretIn(text), null))
+})
+
+describe('a text that says where a secret is kept', () => {
+  for (const text of [
+    'The password of the database is in 1Password, entry shop.',
+    'DB password: 1Password, entry shop',
+    'DB_PASSWORD=$SHOP_DB_PASSWORD1',
+    'token: process.env.SHOP_TOKEN1',
+    'password = os.environ["DB_PASSWORD1"]',
+    'secret: op://shop/db1/password',
+    'arn:aws:secretsmanager:eu-west-1:123456789012:secret:shop-db-4xK2ab',
+    'Send it as a bearer token, which gazeway key create prints.',
+    'max_tokens: 4096 by default',
+    'Its primary key is order_id.',
+    'We use sk_buff_clone in the driver.',
+  ])
+    it(`is none: ${text.slice(0, 40)}`, () => assert.equal(secretIn(text), null))
+})
