@@ -39,11 +39,14 @@ export function initProject(loaded: LoadedConfig, folder: string): Promise<void>
   })
 }
 
-function report({ project, moved, kept }: JoinedProject): void {
+function report({ project, from, moved, kept }: JoinedProject): void {
   print(`This is the project ${project} now. Memories moved: ${moved}.`)
   if (kept.length === 0) return
-  print(`It has these keys too, so they stay where they are: ${kept.join(', ')}.`)
-  print('Delete one of each with gazeway memory delete, then run this again.')
+  print(`It has these keys too, so they stay in ${from}: ${kept.join(', ')}.`)
+  print(
+    `To keep one of ${from}: gazeway memory delete KEY --project ${project}, then gazeway project merge ${from} ${project}`,
+  )
+  print(`To keep one of ${project}: gazeway memory delete KEY --project ${from}`)
 }
 
 const print = (line: string): void => void process.stdout.write(`${plain(line)}\n`)

@@ -20,7 +20,7 @@ interface FolderProjects {
  * @param elapsedMs monotonic clock in milliseconds
  */
 export function createFolderProjects(
-  placeAt: (folder: string) => Promise<ProjectPlaceRow | null>,
+  placeAt: (folder: string) => Promise<Pick<ProjectPlaceRow, 'project' | 'parent'> | null>,
   elapsedMs: () => number,
 ) {
   // Caches promises, so that `forget` also drops a read in flight.

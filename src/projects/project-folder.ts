@@ -39,7 +39,8 @@ export const nameOf = (path: string): string =>
 
 const realOf = (path: string): Promise<string | null> => realpath(path).catch(() => null)
 
-function* upwards(from: string): Generator<string> {
+/** Yields a folder and those above it. */
+export function* upwards(from: string): Generator<string> {
   for (let folder = from; ; folder = dirname(folder)) {
     yield folder
     if (folder === dirname(folder)) return

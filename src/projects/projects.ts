@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Kysely, Transaction } from 'kysely'
 import { GazewayError } from '../errors.ts'
 import { type MovedMemories, moveMemories } from '../memory/memory.ts'
@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import type { ProjectPlaceRow } from '../store/tables/projects-tables.ts'
 import { readId } from './evidence.ts'
 import { createFolderProjects } from './folder-projects.ts'
-import { ID_FILE, projectFolder } from './project-folder.ts'
+import { exists, ID_FILE, nameOf, projectFolder, upwards } from './project-folder.ts'
 import { findPlace, isGone, placeOf } from './project-places.ts'
 
 /** The operator's space of memories, which projects are about. */
@@ -24,8 +24,8 @@ export interface ListedProject {
   places: Array<{ path: string; proposed: string | null; isGone: boolean }>
 }
 
-/** Result of joining projects: the project that holds the memories now. */
-export type JoinedProject = MovedMemories & { project: string }
+/** Result of joining projects: the project that holds the memories now, and the one that had them. */
+export type JoinedProject = MovedMemories & { project: string; from: string }
 
 /**
  * The projects that memories are about. A project has the name of the path where it was seen first, and keeps it
@@ -35,12 +35,17 @@ export interface Projects {
   /**
    * Returns the names of the projects whose memories are read in some folders, each project before the checkouts that
    * it is a submodule of. What is stored belongs to the first. The answer is at most a second old, and never older than
-   * a change by this service.
+   * a change by this service. A folder that has gone is of the project that it was of last.
    */
   at(folders: readonly string[]): Promise<string[]>
   /** Returns the place of a folder; null for one that is no project. Records a repository that was not seen before. */
   of(folder: string): Promise<ProjectPlace | null>
-  /** Returns the name of a project, of which a folder or the name itself is given. @throws GazewayError `not_found` */
+  /**
+   * Returns the name of a project, of which a folder or the name itself is given. A name whose folders have joined another
+   * project is meant as long as it has memories.
+   *
+   * @throws GazewayError `not_found`
+   */
   named(folderOrName: string): Promise<string>
   /** Counts a project's memories, up to `limit`. */
   memoriesOf(project: string, limit: number): Promise<number>
@@ -76,7 +81,7 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
     return path === null ? null : placeOf(store, path)
   }
 
-  const cached = createFolderProjects(of, elapsedMs)
+  const cached = createFolderProjects(async (folder) => (await of(folder)) ?? goneAt(db, folder), elapsedMs)
 
   async function existing(folder: string): Promise<ProjectPlaceRow> {
     const place = await of(folder)
@@ -86,7 +91,7 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
 
   async function named(folderOrName: string): Promise<string> {
     const place = await of(folderOrName)
-    if (place) return place.project
+    if (place && !(await isLeftOver(db, folderOrName, place))) return place.project
     if (await isKnown(db, folderOrName)) return folderOrName
     throw new GazewayError(
       'not_found',
@@ -94,6 +99,13 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
       { param: 'project' },
     )
   }
+
+  /** Joins two projects and records their folders: one without evidence would lose its name to a folder that joins it. */
+  const join = (places: ReadonlyArray<ProjectPlaceRow | null>, from: string, into: string) =>
+    change(async (trx) => {
+      for (const place of places) if (place && [from, into].includes(place.project)) await record(trx, place)
+      return joinProjects(trx, from, into)
+    })
 
   return {
     at: cached.at,
@@ -119,16 +131,27 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
       const [source, target] = [await named(from), await named(into)]
       if (source === target)
         throw new GazewayError('conflict', `${from} and ${into} are the project ${target} already.`, { param: 'into' })
-      const place = await of(from)
-      if (place?.project === source) await change((trx) => record(trx, place))
-      return change((trx) => joinProjects(trx, source, target))
+      return join([await of(from), await of(into)], source, target)
     },
     async move(project, folder) {
       const [target, place] = [await named(project), await existing(folder)]
-      await change((trx) => record(trx, place))
-      return change((trx) => joinProjects(trx, place.project, target))
+      return join([place, await of(project)], place.project, target)
     },
   }
+}
+
+/**
+ * Finds the project of a folder that was removed or moved while somebody works in it, such as a linked worktree. Without one,
+ * what is stored there would be of no project, and so of all.
+ */
+async function goneAt(db: Kysely<Schema>, folder: string): Promise<Pick<ProjectPlaceRow, 'project' | 'parent'> | null> {
+  if (await exists(folder)) return null
+  for (const path of upwards(resolve(folder))) {
+    const place = await findPlace(db, path)
+    if (place) return place
+  }
+  const project = nameOf(resolve(folder))
+  return (await isKnown(db, project)) ? { project, parent: null } : null
 }
 
 const countMemories = async (db: Kysely<Schema>, project: string, limit: number): Promise<number> => {
@@ -137,10 +160,20 @@ const countMemories = async (db: Kysely<Schema>, project: string, limit: number)
 }
 
 /** Tells whether a project has memories or a folder. */
-async function isKnown(db: Kysely<Schema>, project: string): Promise<boolean> {
+const isKnown = async (db: Kysely<Schema>, project: string): Promise<boolean> =>
+  (await countMemories(db, project, 1)) > 0 || (await hasPlace(db, project))
+
+async function hasPlace(db: Kysely<Schema>, project: string): Promise<boolean> {
   const seen = db.selectFrom('project_places').select('path').where('project', '=', project).limit(1)
-  return (await countMemories(db, project, 1)) > 0 || (await seen.executeTakeFirst()) !== undefined
+  return (await seen.executeTakeFirst()) !== undefined
 }
+
+/**
+ * Tells whether a name is that of a project whose folders have joined another, and which still has the memories whose keys
+ * that had too.
+ */
+const isLeftOver = async (db: Kysely<Schema>, name: string, { project }: ProjectPlaceRow): Promise<boolean> =>
+  project !== name && (await countMemories(db, name, 1)) > 0 && !(await hasPlace(db, name))
 
 /** Moves the memories and places of a project into another. */
 async function joinProjects(trx: Transaction<Schema>, from: string, into: string): Promise<JoinedProject> {
@@ -153,7 +186,7 @@ async function joinProjects(trx: Transaction<Schema>, from: string, into: string
     .where((is) => is.or([is('proposed', '=', into), is('proposed', '=', from)]))
     .execute()
   await trx.updateTable('project_places').set({ proposed: into }).where('proposed', '=', from).execute()
-  return { project: into, ...moved }
+  return { project: into, from, ...moved }
 }
 
 /** Records a place that has no evidence of its own, because a person has decided about it. */

@@ -52,6 +52,32 @@ describe('a repository of a stranger that names the project of another in .gazew
   })
 })
 
+describe('two projects with keys in both', () => {
+  it('are merged by the commands that the first try prints', async () => {
+    const place = newPlace()
+    const [shop, copy] = ['shop', 'copy'].map((name) => openedAt(place, join(place.home, name))) as [Place, Place]
+    for (const of of [shop, copy]) {
+      mkdirSync(of.project)
+      const { client, call } = await connect(of)
+      for (const key of ['one', 'two']) await call('gateway_memory_store', { key, value: `${key} of ${of.project}` })
+      await client.close()
+    }
+    const first = await run(place, ['project', 'merge', copy.project, shop.project])
+    const [keep = [], merge = [], drop = []] = [...first.stdout.matchAll(/gazeway ((?:memory|project) [^\n,]*)/g)].map(
+      ([, words = '']) => words.split(' '),
+    )
+    const named = (words: string[], key: string) => words.map((word) => (word === 'KEY' ? key : word))
+    for (const words of [named(drop, 'two'), named(keep, 'one'), merge]) {
+      const { code, stderr } = await run(place, words)
+      assert.equal(code, 0, stderr)
+    }
+    const values = ['one', 'two'].map(
+      async (key) => JSON.parse((await run(copy, ['memory', 'show', key])).stdout).value,
+    )
+    assert.deepEqual(await Promise.all(values), [`one of ${copy.project}`, `two of ${shop.project}`])
+  })
+})
+
 describe('two processes that store one key in two projects at once', () => {
   it('keep both, each version of each', async () => {
     const place = newPlace()

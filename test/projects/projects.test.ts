@@ -80,7 +80,8 @@ describe('the project of a folder', () => {
     assert.deepEqual([await read(clone), await proposal(clone)], [[clone], shop])
     await remember(clone, 'of the clone')
     await remember(clone, 'shared', 'of the clone')
-    assert.deepEqual(await projects.trust(clone), { project: shop, moved: 1, kept: ['default/shared'] })
+    const kept = ['default/shared']
+    assert.deepEqual(await projects.trust(clone), { project: shop, from: clone, moved: 1, kept })
     assert.deepEqual([await read(clone), await proposal(clone)], [[shop], null])
     assert.equal(await recalled(shop, 'of the clone'), 'of the clone')
     assert.equal(await recalled(shop, 'shared'), 'of the shop')
@@ -132,6 +133,23 @@ describe('the project of a folder', () => {
     assert.deepEqual(await read(join(shop, 'packages'), plain), [shop, plain])
     assert.deepEqual(await read(join(base, 'gone')), [])
     for (const shared of [homedir(), dirname(homedir()), '/']) assert.deepEqual(await read(shared), [])
+  })
+
+  it('stays for those who work in a folder that has gone: a worktree, a folder in it, one without git', async () => {
+    const shop = repository('gone/shop')
+    const tree = join(base, 'gone/tree')
+    git(shop, 'worktree', 'add', '-q', tree)
+    const inner = join(tree, 'packages')
+    mkdirSync(inner)
+    const plain = join(base, 'gone/plain')
+    mkdirSync(plain)
+    await remember(plain, 'note')
+    const all = () => Promise.all([tree, inner, plain].map((folder) => read(folder)))
+    assert.deepEqual(await all(), [[shop], [shop], [plain]])
+    git(shop, 'worktree', 'remove', '--force', tree)
+    rmSync(plain, { recursive: true })
+    assert.deepEqual(await all(), [[shop], [shop], [plain]])
+    assert.deepEqual(await read(join(base, 'gone/never')), [])
   })
 
   it('is read once a second, and again at once after a person has decided about it', async () => {
