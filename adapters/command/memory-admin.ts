@@ -2,14 +2,20 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 import { GazewayError } from '../../src/errors.ts'
 import {
   createMemory,
+  forgetSuperseded,
   type Memories,
   type Memory,
+  type MemoryAddress,
   MemoryInput,
-  MemoryList,
   MemorySearch,
+  OF_SESSION,
+  type RecentQuery,
+  recentMemories,
+  takeBack,
 } from '../../src/memory/memory.ts'
 import { createProjects, type Projects } from '../../src/projects/projects.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { plain } from '../../src/text/single-line.ts'
 import { textOf } from '../../src/text/words.ts'
 import { parseInput } from '../../src/wire/validation.ts'
@@ -26,12 +32,12 @@ const SHOWN = 100
 const LISTED = 100
 /** Value of a flag for memories of no project. */
 const NONE = 'none'
-/** Newest memories among which those of the project are looked for. */
-const MOST = 1000
+/** The operator's space of memories. */
+const SPACE = 0
 
 /** Lists the newest memories of the project and of none; with words, those that match best. */
 export function listMemories(loaded: LoadedConfig, flags: MemoryFlags, words?: string): Promise<void> {
-  return onMemories(loaded, async (memory, projects) => {
+  return onMemories(loaded, async (memory, projects, store) => {
     const project = await projectsIn(projects, flags)
     const { namespace } = flags
     if (words !== undefined) {
@@ -39,9 +45,9 @@ export function listMemories(loaded: LoadedConfig, flags: MemoryFlags, words?: s
       for (const found of (await memory.search(query)).results) print(found.memory, found.excerpt)
       return
     }
-    const { items } = await memory.recent(parseInput(MemoryList, { namespace, limit: MOST }))
-    const listed = items.filter((item) => item.project === null || project.includes(item.project))
-    for (const item of listed.slice(0, LISTED)) print(item, textOf(item.value))
+    const pages = await Promise.all([...project, null].map((one) => newestOf(store, { namespace, project: one })))
+    const newestFirst = pages.flat().sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+    for (const item of newestFirst.slice(0, LISTED)) print(item, textOf(item.value))
   })
 }
 
@@ -57,20 +63,36 @@ export function showMemory(loaded: LoadedConfig, key: string, flags: MemoryFlags
 /** Deletes a memory with all its versions. @throws GazewayError `not_found` */
 export function deleteMemory(loaded: LoadedConfig, key: string, flags: MemoryFlags): Promise<void> {
   return onMemories(loaded, async (memory, projects) => {
-    const { id, project } = await recalled(memory, key, await projectsIn(projects, flags), flags)
-    await memory.remove(id)
+    const { namespace = 'default' } = flags
+    const places = [...(await projectsIn(projects, flags)), null].map((project) => ({ key, namespace, project }))
+    const { project } = await forgetFirst(memory, places)
     process.stdout.write(`Deleted ${plain(key)} of ${named(project)}, with all its versions.\n`)
   })
 }
 
-/** Deletes all memories of the project and of none with a tag. */
+/**
+ * Deletes all memories of the project and of none with a tag. With the tag of a session, a memory that was there before is as
+ * it was then.
+ */
 export function deleteTagged(loaded: LoadedConfig, tag: string, flags: MemoryFlags): Promise<void> {
-  return onMemories(loaded, async (memory, projects) => {
+  return onMemories(loaded, async (memory, projects, store) => {
     const of = await projectsIn(projects, flags)
-    const { items } = await memory.recent(parseInput(MemoryList, { namespace: flags.namespace, tag, limit: MOST }))
-    const tagged = items.filter(({ project }) => project === null || of.includes(project))
-    for (const { id } of tagged) await memory.remove(id)
-    process.stdout.write(`Deleted ${tagged.length} memories with all their versions.\n`)
+    const ofSession = { space: SPACE, tag, now: new Date().toISOString() }
+    const isCaptured = tag.startsWith(OF_SESSION)
+    let [deleted, back] = [0, 0]
+    for (const project of [...of, null])
+      for (let found = LISTED; found === LISTED; ) {
+        const tagged = await newestOf(store, { namespace: flags.namespace, tag, project })
+        for (const one of tagged) {
+          if (isCaptured && (await store.write((trx) => takeBack(trx, one, ofSession)))) back++
+          else deleted++
+          if (!isCaptured) await memory.remove(one.id)
+        }
+        found = tagged.length
+      }
+    if (isCaptured) await store.write((trx) => forgetSuperseded(trx, ofSession))
+    const before = back === 0 ? '' : ` ${back} that were there before are as they were.`
+    process.stdout.write(`Deleted ${deleted} memories with all their versions.${before}\n`)
   })
 }
 
@@ -107,6 +129,31 @@ async function recalled(
   })
 }
 
+/** Reads the newest memories of one project, or of none, up to `LISTED`. */
+async function newestOf(store: Store, of: Pick<RecentQuery, 'namespace' | 'tag' | 'project'>): Promise<Memory[]> {
+  const found: Memory[] = []
+  const now = new Date().toISOString()
+  // A page of large memories has fewer than its limit.
+  for (let cursor: string | null | undefined; cursor !== null && found.length < LISTED; ) {
+    const query = { ...of, cursor, limit: LISTED - found.length, counted: false }
+    const page = await recentMemories(store, SPACE, query, now)
+    found.push(...page.items)
+    cursor = page.next_cursor
+  }
+  return found
+}
+
+/** Deletes the memory at the first place that has one, and returns it. @throws GazewayError `not_found` */
+async function forgetFirst(memory: Memories, [place, ...others]: readonly MemoryAddress[]): Promise<Memory> {
+  if (place === undefined) throw new GazewayError('not_found', 'There is no such memory.', { param: 'key' })
+  try {
+    return await memory.forget(place)
+  } catch (error) {
+    if (others.length === 0 || !(error instanceof GazewayError) || error.code !== 'not_found') throw error
+    return forgetFirst(memory, others)
+  }
+}
+
 async function projectsIn(projects: Projects, { project }: MemoryFlags): Promise<string[]> {
   if (project === undefined) return projects.at([process.cwd()])
   return project === NONE ? [] : [await projects.named(project)]
@@ -121,13 +168,13 @@ const print = ({ key, namespace, project, version }: Memory, text: string): void
 
 async function onMemories(
   loaded: LoadedConfig,
-  work: (memory: Memories, projects: Projects) => Promise<void>,
+  work: (memory: Memories, projects: Projects, store: Store) => Promise<void>,
 ): Promise<void> {
   requireStore(loaded)
   const store = await openStore(loaded.storeUrl)
   try {
     const memory = createMemory({ store, now: () => new Date(), secrets: () => loaded.config.memory.secrets })
-    await work(memory, createProjects(store))
+    await work(memory, createProjects(store), store)
   } finally {
     await store.close()
   }

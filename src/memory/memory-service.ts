@@ -60,11 +60,11 @@ export interface MemoryService {
   /** Deletes a memory with all its versions. @throws GazewayError `not_found` */
   remove(id: string): Promise<void>
   /**
-   * Deletes the memory under a key with all its versions, and returns it without its value.
+   * Deletes the memory under a key with all its versions, also a superseded one, and returns it without its value.
    *
    * @throws GazewayError `not_found`; `version_conflict` when it is not at `if_version`
    */
-  forget(of: MemoryAddress & { if_version: number }, keep?: Keep<Memory>): Promise<Memory>
+  forget(of: MemoryAddress & { if_version?: number | undefined }, keep?: Keep<Memory>): Promise<Memory>
   /**
    * Moves the memory under a key with all its versions to another project, or to none.
    *

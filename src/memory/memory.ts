@@ -29,11 +29,12 @@ import { createMemoryWords } from './words/memory-words.ts'
 import { openTextIndex, type TextIndex } from './words/text-index.ts'
 
 export type { FoundMemories, Memories, MemoryService, SearchForm } from './memory-service.ts'
-export type { InProjects } from './records/memory-place.ts'
+export { forgetSuperseded, OF_SESSION, takeBack } from './records/captured-memories.ts'
+export type { InProjects, MemoryAddress } from './records/memory-place.ts'
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './records/memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './records/memory-spaces.ts'
 export { type MovedMemories, moveMemories } from './records/move-memories.ts'
-export type { NewestQuery } from './records/recent-memories.ts'
+export { type NewestQuery, type RecentQuery, recentMemories } from './records/recent-memories.ts'
 
 /** Results by words that are fused with results by vectors. */
 const FUSED = 50

@@ -175,6 +175,29 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('are forgotten with a superseded memory, too', async () => {
+      const { store, put, memory, recall, kept } = await start()
+      for (const value of ['first', 'second']) await put({ key: 'old', value })
+      await put({ key: 'new', value: 'third', supersedes: 'old' })
+      const of = { key: 'old', namespace: 'default' }
+      await assert.rejects(memory.forget({ ...of, if_version: 1 }), { code: 'version_conflict', message: /version 2/ })
+      assert.equal((await memory.forget({ ...of, if_version: 2 })).version, 2)
+      assert.deepEqual(await recall('old'), { found: false, memory: null, superseded_by: null })
+      assert.deepEqual([(await recall('old', 1)).found, await kept()], [false, 0])
+      assert.equal((await recall('new')).memory?.value, 'third')
+      await store.close()
+    })
+
+    it('are named where they are of no project, and one of a project was meant', async () => {
+      const { store, put, memory } = await start()
+      await put({ key: 'k', value: 'of all', project: null })
+      const of = { key: 'k', project: '/shop', if_version: 1 }
+      const message = /of no project.* at version 1: project null/
+      await assert.rejects(put({ ...of, value: 'changed' }), { code: 'version_conflict', message })
+      await assert.rejects(memory.forget({ ...of, namespace: 'default' }), { code: 'not_found', message })
+      await store.close()
+    })
+
     it('are not stored where they look like a secret, unless that is allowed', async () => {
       const { store, put, recall } = await start()
       const secrets = [
@@ -182,7 +205,8 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
         'the password is hunter2hunter2',
         { env: { API_KEY: 'api_key=abcd1234efgh' } },
         'postgres://shop:s3cr3t-w0rd@db/shop',
-        { host: 'db.example.org', password: 'hunter2hunter2' },
+        { host: 'db.example.org', password: 'hunter2' },
+        { env: { DB_PASSWORD: 'hunter2hunter2' } },
       ]
       for (const value of secrets)
         await assert.rejects(put({ key: 'k', value }), {

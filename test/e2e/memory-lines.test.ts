@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { CLI, newPlace, run } from './server.ts'
+import { CLI, connect, newPlace, run } from './server.ts'
 
 describe('gazeway memory', () => {
   it('takes the file of server-memory, and gives it back as lines that another store takes', async () => {
@@ -45,6 +45,62 @@ describe('gazeway memory', () => {
     assert.match(await memory('list'), new RegExp(`deploy {2}version 1 {2}${place.project} `))
     const gone = await run(place, ['memory', 'show', 'unknown'])
     assert.deepEqual([gone.code, gone.stdout], [1, ''])
+  })
+
+  it('lists and deletes those of a project beside many newer and large ones of another', async () => {
+    const place = newPlace()
+    const file = join(place.home, 'large.jsonl')
+    // More than a page of 4 MiB.
+    const large = Array.from({ length: 20 }, (_, i) => ({ key: `k${i}`, value: 'x'.repeat(250_000), tags: ['log'] }))
+    const of = (project: string) => large.map((memory) => ({ ...memory, project }))
+    const lines = [{ key: 'deploy', value: 'on Thursdays', project: '/shop' }, ...of('/blog'), ...of('/shop')]
+    writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'))
+    await run(place, ['memory', 'import', file])
+    const memory = async (...args: string[]) => (await run(place, ['memory', ...args, '--project', '/shop'])).stdout
+    assert.match(await memory('list'), /default\/deploy {2}version 1 {2}\/shop {2}on Thursdays/)
+    assert.match(await memory('delete', '--tag', 'log'), /^Deleted 20 memories/)
+    assert.equal(await memory('list'), 'default/deploy  version 1  /shop  on Thursdays\n')
+  })
+
+  it('takes back what a session stored by itself, and leaves what was there before as it was', async () => {
+    const place = newPlace()
+    const { client, call } = await connect(place)
+    const store = (key: string, value: string, more = {}) => call('gateway_memory_store', { key, value, ...more })
+    const tags = ['captured', 'session:one']
+    await store('by hand', 'port 8811', { tags: ['net'], also: ['socket'] })
+    await store('by hand', 'port 8812', { tags, also: ['listener'] })
+    await store('by hand', 'port 8813', { tags })
+    await store('first', 'the walrus listens', { tags })
+    await store('second', 'the walrus listens', { tags, supersedes: 'first' })
+    const taken = await run(place, ['memory', 'delete', '--tag', 'session:one'])
+    assert.equal(
+      taken.stdout,
+      'Deleted 1 memories with all their versions. 1 that were there before are as they were.\n',
+      taken.stderr,
+    )
+    const recall = async (key: string, version?: number) =>
+      (await call('gateway_memory_recall', { key, version })).structuredContent
+    const { value, tags: labels, version } = (await recall('by hand')).memory
+    assert.deepEqual([value, labels, version], ['port 8811', ['net'], 4])
+    const left = [1, 2, 3].map(async (number) => (await recall('by hand', number)).found)
+    assert.deepEqual(await Promise.all(left), [true, false, false])
+    assert.equal((await recall('first', 1)).found, false)
+    const found = async (query: string) =>
+      (await call('gateway_memory_search', { query })).structuredContent.results.length
+    assert.deepEqual(await Promise.all(['socket', 'listener', 'walrus'].map(found)), [1, 0, 0])
+    await client.close()
+  })
+
+  it('deletes a superseded memory', async () => {
+    const place = newPlace()
+    const { client, call } = await connect(place)
+    await call('gateway_memory_store', { key: 'old', value: 'port 8811' })
+    await call('gateway_memory_store', { key: 'new', value: 'port 8812', supersedes: 'old' })
+    assert.match((await run(place, ['memory', 'delete', 'old'])).stdout, /^Deleted old of .*, with all its versions/)
+    const { found } = (await call('gateway_memory_recall', { key: 'old', version: 1 })).structuredContent
+    assert.equal(found, false)
+    assert.equal((await run(place, ['memory', 'delete', 'old'])).code, 1)
+    await client.close()
   })
 
   it('ends quietly when its reader has gone, and says in one line when a disk is full', async () => {

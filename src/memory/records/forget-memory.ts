@@ -3,9 +3,9 @@ import { GazewayError } from '../../errors.ts'
 import type { Schema } from '../../store/schema.ts'
 import { createCountChanges } from './count-changes.ts'
 import { deleteMemories, isLive, REMOVED } from './memory-expiry.ts'
-import { describePlace, isAt, type Place } from './memory-place.ts'
+import { describePlace, generalNote, isAt, type Place } from './memory-place.ts'
 import { MEMORY_COLUMNS, type Memory, toMemory } from './memory-record.ts'
-import { forgetVersions } from './memory-versions.ts'
+import { earlierVersion, forgetVersions } from './memory-versions.ts'
 
 /**
  * Deletes a memory by its id, with all its versions, index entries and vectors; also a superseded one.
@@ -41,30 +41,41 @@ async function removeSuperseded(
 }
 
 /**
- * Deletes the memory at a place by somebody who has read it, and returns it as it was, without its value.
+ * Deletes the memory at a place, also a superseded one, and returns it as it was, without its value.
  *
- * @param version version that was read
+ * @param version version that the caller has read; any when undefined
  * @throws GazewayError `not_found`; `version_conflict` when it is at another version
  */
 export async function forgetMemory(
   trx: Transaction<Schema>,
   place: Place,
-  { version, now }: { version: number; now: string },
+  { version, now }: { version: number | undefined; now: string },
 ): Promise<Memory> {
-  const row = await trx
+  const current = await trx
     .selectFrom('memories')
     .select(MEMORY_COLUMNS)
     .where(isAt(place))
     .where(isLive(now))
     .forUpdate()
     .executeTakeFirst()
-  if (!row) throw new GazewayError('not_found', `There is no memory ${describePlace(place)}.`, { param: 'key' })
-  if (row.version !== version)
+  const row = current ?? (await supersededAt(trx, place, now))
+  if (!row)
+    throw new GazewayError('not_found', `There is no memory ${describePlace(place)}.${await generalNote(trx, place)}`, {
+      param: 'key',
+    })
+  if (version !== undefined && row.version !== version)
     throw new GazewayError(
       'version_conflict',
       `Memory ${describePlace(place)} is at version ${row.version}, not at version ${version}. Recall it and decide again.`,
       { param: 'if_version' },
     )
-  await removeMemory(trx, row.id, { space: place.space, now })
+  if (current) await removeMemory(trx, row.id, { space: place.space, now })
+  else await forgetVersions(trx, [place])
   return { ...toMemory(row), value: null }
+}
+
+/** Reads the last version of a superseded memory; undefined when none was superseded there. */
+async function supersededAt(trx: Transaction<Schema>, place: Place, now: string) {
+  const last = await earlierVersion(trx, place, { now })
+  return last?.superseded_by === null ? undefined : last
 }

@@ -9,7 +9,7 @@ import { indexedWords, MAX_INDEXED_WORDS } from '../words/indexed-words.ts'
 import { marked } from '../words/placeholders.ts'
 import { type CountChanges, createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED, type Removed, sweepExpired } from './memory-expiry.ts'
-import { describePlace, isAt, type Place } from './memory-place.ts'
+import { describePlace, generalNote, isAt, type Place } from './memory-place.ts'
 import { type Memory, type MemoryInput, toMemory } from './memory-record.ts'
 import { keepVersion } from './memory-versions.ts'
 import { supersede } from './supersede.ts'
@@ -70,7 +70,7 @@ export async function keepCounted(
   await sweepExpired(trx, { now, limit: SWEPT, changes })
   for (;;) {
     const existing = await liveOrNothing(trx, { space, input, now, caller, changes })
-    checkVersion(input, existing?.version ?? 0)
+    await checkVersion(trx, placeOf(space, input), input.if_version, existing?.version ?? 0)
     const { row, unindexed } = compose({
       space,
       input,
@@ -126,12 +126,18 @@ const placeOf = (space: number, { namespace, key, project = null }: MemoryInput)
   project,
 })
 
-function checkVersion({ if_version: expected, ...input }: MemoryInput, version: number): void {
+async function checkVersion(
+  trx: Transaction<Schema>,
+  place: Place,
+  expected: number | undefined,
+  version: number,
+): Promise<void> {
   if (expected === undefined || expected === version) return
   const state = version === 0 ? 'does not exist' : `is at version ${version}`
+  const note = version === 0 ? await generalNote(trx, place) : ''
   throw new GazewayError(
     'version_conflict',
-    `Memory ${describePlace(placeOf(0, input))} ${state}, not at version ${expected}. Recall it and decide again.`,
+    `Memory ${describePlace(place)} ${state}, not at version ${expected}.${note} Recall it and decide again.`,
     { param: 'if_version' },
   )
 }
