@@ -50,8 +50,10 @@ export function remoteMemories(ask: AskRemote): MemoryService {
       }),
     )
     const results = distinct(found.flatMap((part) => part.results).sort((a, b) => b.score - a.score))
+    const strong = results.filter((result) => !result.weak)
+    const others = results.filter((result) => result.weak).slice(0, Math.max(0, (weak ?? 0) - strong.length))
     const total = Math.max(...found.map((part) => part.total))
-    return { results: results.slice(0, limit), total, mode: found[0]?.mode ?? 'lexical' }
+    return { results: [...strong, ...others].slice(0, limit), total, mode: found[0]?.mode ?? 'lexical' }
   }
 
   return {

@@ -87,6 +87,21 @@ describe('tools of a remote Gazeway', () => {
     assert.match(conflict.text, /^version_conflict: /)
   })
 
+  it('find in several projects what answers before what is weak, of which there are few', async () => {
+    const fact = (key: string, value: string, project: string) => ({ key, value, project, namespace: 'roots' })
+    for (const project of ['zoo', 'blog']) {
+      for (const n of ['one', 'two', 'three'])
+        await call('gateway_memory_store', fact(n, `The walrus has a ${n}.`, project))
+    }
+    await call('gateway_memory_store', fact('answer', 'The walrus of the harbour sings on Fridays.', 'blog'))
+    const query = { query: 'walrus harbour sings on which day?', namespace: 'roots', limit: 10, weak: 3 }
+    const { results } = await client.memory.search({ ...query, project: ['zoo', 'blog'] })
+    assert.deepEqual(
+      results.map(({ weak }) => weak),
+      [false, true, true],
+    )
+  })
+
   it('show the calls that the remote has recorded', async () => {
     await remote.gateway.upstream.chat(
       { messages: [{ role: 'user', content: 'Hello' }] },
