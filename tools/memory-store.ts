@@ -18,7 +18,7 @@ export const memoryStore = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: MemoryInput.extend({
     value: MemoryInput.shape.value.optional(),
-    forget: z.literal(true).optional().describe('Delete the memory and its versions.'),
+    forget: z.boolean().optional().describe('Delete the memory and its versions.'),
   })
     .strict()
     .refine(({ forget, value }) => forget || value !== undefined, { path: ['value'], error: 'missing' })

@@ -33,6 +33,8 @@ describe('arguments of a tool', () => {
   it('may be numbers, truths and lists as text', () => {
     assert.equal(read('gateway_memory_search', { query: 'q', limit: '5' }).limit, 5)
     assert.equal(read('gateway_llm_query', { query: 'q', include_context: 'false' }).include_context, false)
+    for (const forget of [false, 'false'])
+      assert.equal(read('gateway_memory_store', { key: 'k', value: 1, forget }).forget, false)
     for (const tags of ['["a","b"]', 'a, b'])
       assert.deepEqual(read('gateway_memory_store', { key: 'k', value: 1, tags }).tags, ['a', 'b'])
   })

@@ -4249,8 +4249,7 @@ export interface components {
             project?: string | null;
             ttl_seconds?: number;
             if_version?: number;
-            /** @constant */
-            forget?: true;
+            forget?: boolean;
         };
         StoreMemoryReply: {
             memory: components["schemas"]["Memory"];
