@@ -5,18 +5,18 @@ import { temporaryFolder } from './folder.ts'
 import type { Report } from './report.ts'
 import { FITTED_SET, HELD_OUT_SET, type MemorySet } from './retrieval/memory-sets.ts'
 import { type Recall, recallOf } from './retrieval/recall.ts'
-import { askUnseen } from './retrieval/unseen.ts'
+import { askUnseen, UNSEEN_SETS, type UnseenSet } from './retrieval/unseen.ts'
 
 /** Recall of memories, on questions that are written in `retrieval/`: a figure of what is found, not of time. */
 export async function section(report: Report): Promise<void> {
-  for (const withAlso of [true, false]) await measureUnseen(report, withAlso)
+  for (const set of UNSEEN_SETS) for (const withAlso of [true, false]) await measureUnseen(report, set, withAlso)
   for (const set of [FITTED_SET, HELD_OUT_SET]) for (const others of set.beside) await measureSet(report, set, others)
 }
 
 /** Plain questions that nothing is fitted on, beside BM25 on the same texts, and what a model reads for one. */
-async function measureUnseen(report: Report, withAlso: boolean): Promise<void> {
-  const { ours, plain, misled, tokens } = await askUnseen(withAlso)
-  const what = (measured: string) => `unseen plain questions${withAlso ? '' : ', memories without also'}: ${measured}`
+async function measureUnseen(report: Report, set: UnseenSet, withAlso: boolean): Promise<void> {
+  const { ours, plain, misled, tokens } = await askUnseen(set, withAlso)
+  const what = (measured: string) => `${set.label}${withAlso ? '' : ', memories without also'}: ${measured}`
   const atLeast = withAlso ? 90 : 80
   report.add({
     what: what('answered among the first 3'),

@@ -3,9 +3,24 @@ import { temporaryFolder } from '../folder.ts'
 import { gazeway } from '../servers.ts'
 import { openInitialized } from '../session.ts'
 import { createPlainBm25 } from './plain-bm25.ts'
-import { UNSEEN_FACTS, UNSEEN_UNANSWERABLE } from './unseen-facts.ts'
+import { STUDIO_FACTS, STUDIO_UNANSWERABLE } from './studio-facts.ts'
+import { UNSEEN_FACTS, UNSEEN_UNANSWERABLE, type UnseenFact } from './unseen-facts.ts'
 
 const FIRST = 3
+
+/** Facts with a plain question about each, and questions that none answers. */
+export interface UnseenSet {
+  /** Stands before the name of each figure. */
+  label: string
+  facts: readonly UnseenFact[]
+  unanswerable: readonly string[]
+}
+
+/** Nothing is fitted on these. */
+export const UNSEEN_SETS: readonly UnseenSet[] = [
+  { label: 'unseen plain questions', facts: UNSEEN_FACTS, unanswerable: UNSEEN_UNANSWERABLE },
+  { label: 'a second unseen set', facts: STUDIO_FACTS, unanswerable: STUDIO_UNANSWERABLE },
+]
 
 /** Share of questions with the right memory among the first three, and the mean of 1 / rank, both in percent. */
 interface Ranking {
@@ -30,10 +45,10 @@ interface Found {
 
 const countTokens = createTokenCounter()
 
-/** Stores the unseen facts in a new store and asks all questions about them. */
-export async function askUnseen(withAlso: boolean): Promise<UnseenAnswers> {
+/** Stores the facts of a set in a new store and asks all questions about them. */
+export async function askUnseen({ facts, unanswerable }: UnseenSet, withAlso: boolean): Promise<UnseenAnswers> {
   const session = await openInitialized(gazeway(temporaryFolder('unseen')))
-  for (const { key, value, also } of UNSEEN_FACTS)
+  for (const { key, value, also } of facts)
     await session.call('gateway_memory_store', { key, value, project: null, ...(withAlso && { also }) })
   let tokens = 0
   const search = async (query: string): Promise<Found[]> => {
@@ -42,25 +57,27 @@ export async function askUnseen(withAlso: boolean): Promise<UnseenAnswers> {
     return (structuredContent as { results: Found[] }).results
   }
   const found = []
-  for (const { question } of UNSEEN_FACTS) found.push((await search(question)).map(({ memory }) => memory.key))
+  for (const { question } of facts) found.push((await search(question)).map(({ memory }) => memory.key))
   let misled = 0
-  for (const question of UNSEEN_UNANSWERABLE) if ((await search(question)).some(({ weak }) => !weak)) misled++
+  for (const question of unanswerable) if ((await search(question)).some(({ weak }) => !weak)) misled++
   await session.close()
 
-  const textOf = ({ key, value, also }: (typeof UNSEEN_FACTS)[number]) =>
-    [key, value, ...(withAlso ? also : [])].join(' ')
-  const plain = createPlainBm25(new Map(UNSEEN_FACTS.map((fact) => [fact.key, textOf(fact)])))
+  const textOf = ({ key, value, also }: UnseenFact) => [key, value, ...(withAlso ? also : [])].join(' ')
+  const plain = createPlainBm25(new Map(facts.map((fact) => [fact.key, textOf(fact)])))
   return {
-    ours: rankingOf(found),
-    plain: rankingOf(UNSEEN_FACTS.map(({ question }) => plain(question))),
-    misled: (100 * misled) / UNSEEN_UNANSWERABLE.length,
+    ours: rankingOf(facts, found),
+    plain: rankingOf(
+      facts,
+      facts.map(({ question }) => plain(question)),
+    ),
+    misled: (100 * misled) / unanswerable.length,
     tokens,
   }
 }
 
 /** @param found keys by question, best first */
-function rankingOf(found: ReadonlyArray<readonly string[]>): Ranking {
-  const ranks = UNSEEN_FACTS.map(({ key }, i) => (found[i] ?? []).slice(0, FIRST).indexOf(key) + 1)
+function rankingOf(facts: readonly UnseenFact[], found: ReadonlyArray<readonly string[]>): Ranking {
+  const ranks = facts.map(({ key }, i) => (found[i] ?? []).slice(0, FIRST).indexOf(key) + 1)
   const share = (of: (rank: number) => number) =>
     (100 * ranks.reduce((sum, rank) => sum + (rank > 0 ? of(rank) : 0), 0)) / ranks.length
   return { answered: share(() => 1), reciprocal: share((rank) => 1 / rank) }
