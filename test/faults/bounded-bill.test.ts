@@ -183,6 +183,18 @@ const HIDDEN: Array<[what: string, path: string, body: string | FormData, reply:
     tells({ text: 'Hi', duration: 3599.5 }, 360_000),
     200,
   ],
+  [
+    'several images in one stream, each with its usage',
+    '/images/generations',
+    JSON.stringify({ model: 'agent', prompt: 'Two cats', n: 2, stream: true }),
+    async (reply, request) => {
+      const usage = { input_tokens: 20, output_tokens: 4160, total_tokens: 4180 }
+      billed += 2 * (20 * PRICES.input + 4160 * PRICES.output)
+      const image = { type: 'image_generation.completed', b64_json: 'AA', usage }
+      await sse([image, image], 'none')(reply, request)
+    },
+    200,
+  ],
   ['a recording by its address', '/audio/transcriptions', LINKED, tells({ text: 'Hi' }, 8_640_000), 400],
   [
     'speech that is slow, and tells no usage',

@@ -5,6 +5,7 @@ import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { gatherBytes } from '../../wire/gathered-bytes.ts'
 import type { Bill } from '../admit/bill.ts'
 import { billedFields } from '../admit/billed-fields.ts'
+import { choicesOf } from '../admit/requested-answers.ts'
 import { ENDPOINTS } from '../api/endpoints.ts'
 import { askForUsage, wantsUsage } from '../api/usage-request.ts'
 import type { VerbatimPath } from '../api/verbatim-paths.ts'
@@ -157,7 +158,7 @@ async function passStream(
     // An empty answer.
     receiver.write(held.release())
   }
-  const isCut = isUnseen(asked, bill, observed)
+  const isCut = isUnseen(asked, bill, observed) || (bill.isBounded && streamsImages(asked, context))
   if (isCut) bill.cutOff()
   const passed = isCut ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed
   if (end.kind !== 'gone' || done)
@@ -177,6 +178,10 @@ const COUNTED: ReadonlySet<string> = new Set([...ENDPOINTS, '/completions'])
 /** Tells whether an answer's cost is not in its reply. It then costs its whole reservation. */
 const isUnseen = (asked: VerbatimRequest, bill: Bill, { usage }: Observed): boolean =>
   bill.isBounded && asked.route.cost === 'answer' && !COUNTED.has(asked.route.path) && usage === null
+
+/** Tells whether a stream has several images: each states its own usage, and they cost the whole reservation. */
+const streamsImages = ({ route }: VerbatimRequest, { asked }: ReplyContext): boolean =>
+  route.path === '/images/generations' && choicesOf(asked) > 1
 
 /** Headers of a reply with the type that the upstream announced. */
 const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => ({
