@@ -305,6 +305,18 @@ describe('the upstreams on the platform', () => {
     assert.doesNotMatch(JSON.stringify(first), /key-of-one/)
   })
 
+  it('are read from the last run by those to whom its age will do, until the configuration changes', async () => {
+    const { at } = await json<Findings>('/api/doctor')
+    const asked = one.received.length
+    assert.equal((await json<Findings>('/api/doctor?max_age=600')).at, at)
+    assert.equal(one.received.length, asked, 'no upstream is asked')
+    assert.notEqual((await json<Findings>('/api/doctor')).at, at)
+    await running.gateway.config.set({ 'audit.retention_days': 77 })
+    await json<Findings>('/api/doctor?max_age=600')
+    assert.ok(one.received.length > asked)
+    assert.equal((await request('/api/doctor?max_age=-1')).status, 422)
+  })
+
   it('are for admins', async () => {
     for (const path of ['/api/upstreams/one/try', '/api/candidates'])
       assert.equal((await request(path, { model: 'm' }, running.key)).status, 403)

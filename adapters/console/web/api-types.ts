@@ -4678,7 +4678,9 @@ export interface operations {
     };
     runDoctor: {
         parameters: {
-            query?: never;
+            query?: {
+                max_age?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -27,9 +27,21 @@ const Findings = z.object({
 })
 export type Findings = z.infer<typeof Findings>
 
+const DoctorQuery = z.strictObject({
+  max_age: z
+    .int()
+    .min(0)
+    .max(3_600)
+    .default(0)
+    .describe('Findings of a run that ended at most so many seconds ago will do, where the configuration is the same.'),
+})
+
 /** Route of the checks. Requests during a run share it. */
 export function doctorRoutes(gateway: Gateway): Route[] {
   let running: Promise<Findings> | undefined
+  let last: { findings: Findings; under: Gateway['loaded'] } | undefined
+  const isKept = (maxAge: number) =>
+    last?.under === gateway.loaded && Date.now() - Date.parse(last.findings.at) < 1_000 * maxAge
   return [
     defineRoute('GET /api/doctor', {
       operation: 'runDoctor',
@@ -37,12 +49,17 @@ export function doctorRoutes(gateway: Gateway): Route[] {
       description:
         'The checks of `gazeway doctor`, in the running gateway. The command also reads a whole SQLite file for damage.',
       access: 'admin',
+      query: DoctorQuery,
       reply: Findings,
-      run() {
+      async run({ query }) {
+        if (last && isKept(query.max_age)) return last.findings
+        const under = gateway.loaded
         running ??= runOnce(gateway).finally(() => {
           running = undefined
         })
-        return running
+        const findings = await running
+        last = { findings, under }
+        return findings
       },
     }),
   ]

@@ -9,9 +9,9 @@ const ORDER: readonly FindingOf['verdict'][] = ['fail', 'warn', 'ok']
 /** The checks of `gazeway doctor`, each with what to do and where. */
 export default function DoctorPage() {
   const isAdmin = session.value?.isAdmin ?? false
-  const { data, error, loading, reload } = useDoctor(isAdmin)
   /** Time of the checks that are being repeated. */
   const [repeated, setRepeated] = useState<string | null>(null)
+  const { data, error, loading, reload } = useDoctor(isAdmin, repeated === null ? undefined : 0)
   const again = () => {
     setRepeated(data?.at ?? null)
     reload()

@@ -9,8 +9,9 @@ import './doctor.css'
 /** Finding of a check. */
 export type FindingOf = Findings['items'][number]
 
-/** Interval of the checks while a page with them is open, in milliseconds. */
+/** Interval of the checks while a page with them is open, in milliseconds, and greatest age of those that others began, in seconds. */
 const EVERY_MS = 600_000
+const MAX_AGE = 600
 
 const TONES: Readonly<Record<FindingOf['verdict'], { tone: Tone; word: string }>> = {
   ok: { tone: 'good', word: 'ok' },
@@ -18,9 +19,14 @@ const TONES: Readonly<Record<FindingOf['verdict'], { tone: Tone; word: string }>
   fail: { tone: 'bad', word: 'fails' },
 }
 
-/** Runs the checks, and finds those of a setting. */
-export function useDoctor(isAdmin = true) {
-  const live = useLive<Findings>(isAdmin ? '/api/doctor' : null, { everyMs: EVERY_MS, timeoutMs: PATIENT_MS })
+/**
+ * Reads the findings of the last minutes, or runs the checks, and finds those of a setting.
+ *
+ * @param maxAge greatest age of findings in seconds; 0 runs the checks
+ */
+export function useDoctor(isAdmin = true, maxAge = MAX_AGE) {
+  const path = `/api/doctor?max_age=${maxAge}`
+  const live = useLive<Findings>(isAdmin ? path : null, { everyMs: EVERY_MS, timeoutMs: PATIENT_MS })
   const found = (live.data?.items ?? []).filter(({ settings }) => settings !== null)
   const isAt = (at: string, key: string) => at === key || at.startsWith(`${key}.`)
   return {
