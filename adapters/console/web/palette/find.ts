@@ -73,10 +73,12 @@ export function findPlaces(text: string): Found[] {
 }
 
 /** Finds settings, keys, groups, upstreams, tasks, escrows, receipts, sessions and memories. Kinds that this key may not read are omitted. */
-export async function findRecords(text: string, signal: AbortSignal): Promise<Found[]> {
-  if (text.length < SHORTEST) return []
-  const found = await Promise.all(SEARCHES.map((search) => readable(search(text, signal))))
-  return found.flatMap((group) => group.slice(0, MAX_SHOWN))
+export async function findRecords(text: string, signal: AbortSignal): Promise<{ found: Found[]; error: unknown }> {
+  if (text.length < SHORTEST) return { found: [], error: null }
+  const kinds = await Promise.allSettled(SEARCHES.map((search) => readable(search(text, signal))))
+  const found = kinds.flatMap((kind) => (kind.status === 'fulfilled' ? kind.value.slice(0, MAX_SHOWN) : []))
+  const [error = null] = kinds.flatMap((kind) => (kind.status === 'rejected' ? [kind.reason as unknown] : []))
+  return { found, error }
 }
 
 type Search = (text: string, signal: AbortSignal) => Promise<Found[]>

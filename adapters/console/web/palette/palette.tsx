@@ -101,12 +101,10 @@ function useRecords(text: string): { records: Found[]; error: unknown } {
   useEffect(() => {
     const ending = new AbortController()
     const search = async () => {
-      try {
-        setRecords(await findRecords(text, ending.signal))
-        setError(null)
-      } catch (fault) {
-        if (!ending.signal.aborted) setError(fault)
-      }
+      const { found, error: fault } = await findRecords(text, ending.signal)
+      if (ending.signal.aborted) return
+      setRecords(found)
+      setError(fault)
     }
     const timer = setTimeout(search, PAUSE_MS)
     return () => {
