@@ -22,6 +22,9 @@ const SCREENSHOTS = process.env.GAZEWAY_TEST_SCREENSHOTS ? `${ROOT}/test/screens
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 /** Draws all tabs of a context in one process: to start one takes longer than most of what a case looks at. */
 const ONE_RENDERER = '--renderer-process-limit=1'
+/** Impacts that axe calls serious or critical; and all, with those of best practices. */
+const SERIOUS = ['serious', 'critical']
+export const ANY_IMPACT = [...SERIOUS, 'moderate', 'minor']
 /** Time limit for a page to show expected content, in milliseconds. */
 const PATIENCE_MS = 30_000
 
@@ -168,11 +171,16 @@ export async function signIn(page: Page, key: string): Promise<void> {
 }
 
 /**
- * Faults of accessibility that axe calls serious or critical: rule, and the elements at fault.
+ * Faults of accessibility: rule, impact, and the elements at fault.
  *
  * @param rules only these; all where absent
+ * @param impacts only faults of these impacts, as axe calls them
  */
-export async function axeFaults(page: Page, rules: string[] | null = null): Promise<string[]> {
+export async function axeFaults(
+  page: Page,
+  rules: string[] | null = null,
+  impacts: readonly string[] = SERIOUS,
+): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   const violations = await page.evaluate(async (only) => {
     interface Violation {
@@ -184,9 +192,10 @@ export async function axeFaults(page: Page, rules: string[] | null = null): Prom
     return (await axe.run({ resultTypes: ['violations'], ...(only !== null && { runOnly: only }) })).violations
   }, rules)
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => impact !== null && impacts.includes(impact))
     .map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+      ({ id, impact, nodes }) =>
+        `${id} (${impact}): ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
     )
 }
 
@@ -229,7 +238,8 @@ export async function drawn(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 }
 
-async function picture(page: Page, name: string): Promise<void> {
+/** Keeps a picture of a whole page in test/screenshots where `GAZEWAY_TEST_SCREENSHOTS` is set. */
+export async function picture(page: Page, name: string): Promise<void> {
   if (SCREENSHOTS === null) return
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })

@@ -8,7 +8,7 @@ import { builtConsole, type ConsoleUnderTest, inspect, signIn, startConsole, WIT
 import { startInBetween } from './in-between.ts'
 
 /** The first load, compressed, in bytes. */
-const FIRST_LOAD_LIMIT = 150_000
+const FIRST_LOAD_LIMIT = 60_000
 /** Pages with a list that may be empty. */
 const LISTS = [
   'connections',
@@ -58,7 +58,7 @@ describe('the console', { skip: WITHOUT_BROWSER }, () => {
     assert.equal((await ask(platform, 'POST', '/', { key: null })).status, 405)
   })
 
-  it('loads with less than 150 KB', async () => {
+  it('loads with less than 60 KB', async () => {
     const page = await console.open('', { key: null })
     const client = await page.context().newCDPSession(page)
     await client.send('Network.enable')

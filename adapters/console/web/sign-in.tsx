@@ -3,6 +3,8 @@ import type { Verified } from '../../platform/routes/verify-session-routes.ts'
 import { ApiError, api } from './api.ts'
 import { ErrorNote, Field, Form, Primary, TextInput, useAction } from './components/components.ts'
 import { Mark } from './logo.tsx'
+import { pageNamed } from './page-list.ts'
+import { place } from './router.ts'
 import { beginSession, endedBecause } from './signed-in.ts'
 
 const NOT_VALID = 'This key is invalid or was revoked. Check that you pasted the whole key.'
@@ -53,7 +55,10 @@ export function SignIn() {
             spellcheck={false}
             placeholder="gzw_…"
             value={key}
-            onInput={setKey}
+            onInput={(typed) => {
+              setKey(typed)
+              loadFirstPage()
+            }}
           />
         </Field>
         <ErrorNote error={error} />
@@ -62,6 +67,13 @@ export function SignIn() {
       </Form>
     </main>
   )
+}
+
+/** Loads the module of the first page while the key is checked. A failure is shown once the page is opened. */
+function loadFirstPage(): void {
+  pageNamed(place.value.page)
+    ?.load()
+    .catch(() => {})
 }
 
 /** @throws Error for a key that no server accepts */

@@ -51,7 +51,7 @@ export function ListCard<Row>({
       ))}
       {loading && list.loading && list.data === null && <Loading what={loading} />}
       <DataTable<Row> {...table} rows={list.data?.items ?? []} of={list} />
-      {'next' in list && <Pager page={list} {...pages} />}
+      {'next' in list && <Pager page={list} of={table.label} {...pages} />}
       {children}
     </Card>
   )

@@ -160,13 +160,15 @@ function FoldButton({ isOpen, onClick }: { isOpen: boolean; onClick: () => void 
  */
 export function Pager(props: {
   page: Pick<Paged<unknown>, 'items' | 'total' | 'first' | 'next' | 'previous'>
+  /** Label of the list. */
+  of: string
   back?: string
   on?: string
 }) {
-  const { page, back = 'Newer', on = 'Older' } = props
+  const { page, of, back = 'Newer', on = 'Older' } = props
   if (page.total === 0 || (!page.next && !page.previous)) return null
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label={`Pages of ${of}`}>
       <Button size="small" disabled={!page.previous} onClick={() => page.previous?.()}>
         {back}
       </Button>

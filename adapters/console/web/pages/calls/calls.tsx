@@ -87,13 +87,15 @@ function Trail({ filter }: { filter: Filter }) {
     label: 'Caller',
     options: [{ value: '', label: 'All' }, ...callerOptions(names, filter.caller_id)],
   }
-  const groups = useGroups(session.value?.isAdmin)
+  const groups = useGroups(session.value?.isAdmin === true && filter.group !== '')
   const group: FieldSpec<Filter> = {
     name: 'group',
     label: 'Group',
     options: [{ value: '', label: 'All' }, ...groupOptions(groups, filter.group)],
   }
-  const fields = session.value?.isAdmin ? [...FIELDS.slice(0, 3), caller, group, ...FIELDS.slice(3)] : FIELDS
+  const fields = session.value?.isAdmin
+    ? [...FIELDS.slice(0, 3), caller, ...(filter.group ? [group] : []), ...FIELDS.slice(3)]
+    : FIELDS
   return (
     <ListCard<CallRecord>
       label="Calls"

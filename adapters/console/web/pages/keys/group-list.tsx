@@ -40,7 +40,7 @@ export function GroupList() {
           { key: 'keys', label: 'Keys', align: 'right' },
           ...spendColumns<GroupRecord>(({ budgets }) => budgets),
           whenColumn('created_at', 'Created'),
-          actionsColumn('', ({ name }) => name, [{ word: 'Delete', onAct: setDeleting }]),
+          actionsColumn('Actions', ({ name }) => name, [{ word: 'Delete', onAct: setDeleting }]),
         ]}
       />
       {making && <GroupDialog of={null} onClose={() => setMaking(false)} onSaved={page.reload} />}
