@@ -122,10 +122,8 @@ onDouble('Claude Code with the plugin and a memory', (gateway, upstream) => {
       [bank, 'is green'],
     ] as const) {
       writeProject(folder, { 'README.md': `# ${value}\n` })
-      // As the server that Claude Code starts there does.
-      const { client, call } = await connect({ ...place, project: folder })
-      await call('gateway_memory_store', { key: 'deploy/production', value })
-      await client.close()
+      await session(folder, inTurn([STORE, { key: 'deploy/production', value }]))
+      assert.match(JSON.stringify(asked.at(-1)?.messages), /Stored deploy\/production|created\\*":true/)
     }
     const worktree = join(place.home, 'worktree')
     const git = (...args: string[]) => execFileSync('git', ['-C', shop, ...args], { stdio: 'ignore' })

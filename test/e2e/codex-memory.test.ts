@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { before, it } from 'node:test'
 import { chunks, json, sse } from '../doubles/upstream.ts'
-import { toolCall } from './claude.ts'
+import { askClaude, fromReadme, toolCall } from './claude.ts'
 import { askCodex, CODEX, configureCodex } from './codex.ts'
 import { onDouble } from './gateway-process.ts'
 import { CLI, newPlace, writeProject } from './server.ts'
@@ -44,7 +44,20 @@ if (CODEX !== '')
       return result
     }
 
-    it('keeps two projects apart, and knows one in a worktree and after its folder has moved', async () => {
+    /** What Claude Code, with the plugin and the same memories, sends at the start of a session in a folder. */
+    async function beginOfClaude(project: string): Promise<string> {
+      const sent: string[] = []
+      upstream().on('/chat/completions', (response, request) => {
+        sent.push(JSON.stringify((request.body as { messages: unknown[] }).messages))
+        return sse(chunks(['Done.']))(response, request)
+      })
+      const variables = { ...fromReadme(gateway()), GAZEWAY_HOME: place.data }
+      const turn = await askClaude(variables, { ...place, project }, 'Go on.', ['--plugin-dir', resolve('plugin')])
+      assert.equal(turn.is_error, false)
+      return sent.join('\n')
+    }
+
+    it('keeps two projects apart, in a worktree and a moved folder too, and Claude Code begins with its facts', async () => {
       const [shop = '', bank = '', worktree = '', moved = ''] = ['shop', 'bank', 'worktree', 'moved'].map((name) =>
         join(place.home, name),
       )
@@ -63,5 +76,6 @@ if (CODEX !== '')
       renameSync(shop, moved)
       assert.match(await recalled(moved), /is blue/)
       assert.match(await recalled(bank), /is green/)
+      assert.match(await beginOfClaude(moved), /deploy\/production: is blue(?!.*is green)/)
     })
   })
