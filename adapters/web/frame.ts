@@ -13,6 +13,9 @@ import type { HostRules } from './hosts.ts'
 import { isProbe } from './probes.ts'
 import { noteCaller } from './request-log.ts'
 
+/** Time for which a collector's key stays good while the store is away: that is when its figures are wanted. */
+const COLLECTOR_MS = 3_600_000
+
 /** Request ids that a client may choose. They cannot break a header or a log line. */
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 
@@ -49,7 +52,8 @@ export function frame(options: {
     if (preflight) return preflight
     if (!isProbe(c.req.path) && !open(c)) {
       const token = keyOf(incoming.headers, c.req.path) ?? queryKey(c)
-      const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token))
+      const seenMs = c.req.path === '/metrics' ? COLLECTOR_MS : 0
+      const identity = keys.authenticateCached(token) ?? (await keys.authenticate(token, seenMs))
       noteCaller(incoming, { requestId, keyId: identity.id })
       if (identity.address !== undefined) noteAddress(incoming, identity.address)
       // Set before the guards, so that a refusal is recorded under its key.

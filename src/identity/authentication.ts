@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { GazewayError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
+import { inTime } from '../wire/with-timeout.ts'
 import { readCheckedKeys } from './checked-keys.ts'
 import { ENVIRONMENT_IDENTITY, expired, type Identity } from './identity.ts'
 import { createKeyCache, type Entry } from './key-cache.ts'
@@ -8,6 +9,8 @@ import { hashToken, keyIdOf } from './key-token.ts'
 import { createLastUsed, type LastUsed } from './last-used.ts'
 import { createRevocations, type EndListener } from './revocations.ts'
 
+/** Time of the store to say whether a key is valid that was so before, where that would do, in milliseconds. */
+const STORE_MS = 1_000
 /** Longest accepted token in characters, that of the longest fixed key. */
 const MAX_TOKEN = 4096
 
@@ -16,9 +19,10 @@ export interface Callers {
   /**
    * Finds the identity of a token; null for no token.
    *
+   * @param seenMs for how long the identity of a valid token stays good while the store does not answer, in milliseconds
    * @throws GazewayError `invalid_api_key`, the same for every invalid token; `key_expired`; or the store's error
    */
-  authenticate(token: string | null): Promise<Identity>
+  authenticate(token: string | null, seenMs?: number): Promise<Identity>
   /**
    * Finds the identity of a caller by id, at most 4 s old; without waiting when cached. Null for a caller without a
    * key, such as a wallet.
@@ -96,11 +100,24 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
     return use(entry, lastUsed)
   }
 
+  async function storedOrSeen(token: string, seenMs: number): Promise<Identity | null> {
+    const entry = seenMs === 0 ? undefined : cache.seen(keyIdOf(token) ?? '', seenMs)
+    if (entry === undefined || !opens(entry, hashToken(token), now()) || isExpired(entry, now()))
+      return authenticateStored(token)
+    try {
+      const stored = await inTime(STORE_MS, authenticateStored(token))
+      return stored === undefined ? entry.identity : stored
+    } catch (error) {
+      if (error instanceof GazewayError && error.code === 'store_unavailable') return entry.identity
+      throw error
+    }
+  }
+
   return {
     callers: {
-      async authenticate(token) {
+      async authenticate(token, seenMs = 0) {
         if (token === null || token === '') throw notSent()
-        const identity = authenticateCached(token) ?? (await authenticateStored(token))
+        const identity = authenticateCached(token) ?? (await storedOrSeen(token, seenMs))
         if (identity === null) throw notGood()
         return identity
       },

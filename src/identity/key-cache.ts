@@ -33,6 +33,8 @@ const REVOKED: Entry = Object.freeze({ ...entryOf(undefined, Infinity) })
 export interface KeyCache {
   /** Reads a fresh entry of the cache. */
   peek(id: string): Entry | undefined
+  /** Reads an entry that may be stale, up to an age in milliseconds. */
+  seen(id: string, ageMs: number): Entry | undefined
   /** Reads an entry, from the store when stale. @throws the store's error */
   get(id: string): Promise<Entry>
   /** Reads an entry from the store now, as another process may have rotated the key. @throws the store's error */
@@ -106,6 +108,10 @@ export function createKeyCache({
 
   return {
     peek,
+    seen(id, ageMs) {
+      const entry = known.get(id)
+      return entry !== undefined && elapsedMs() - entry.readAt < ageMs ? entry : undefined
+    },
     get,
     async reread(id) {
       const arrivedAt = elapsedMs()

@@ -38,7 +38,7 @@ export function createPasses(): Passes {
     },
     beside: (keys) => ({
       authenticateCached: (token) => inForce.get(token ?? '') ?? keys.authenticateCached(token),
-      authenticate: async (token) => inForce.get(token ?? '') ?? keys.authenticate(token),
+      authenticate: async (token, seenMs) => inForce.get(token ?? '') ?? keys.authenticate(token, seenMs),
     }),
   }
 }

@@ -115,7 +115,25 @@ describe('two gateways on one PostgreSQL behind a balancer', () => {
   })
 
   it('go on when one of them is killed and when the database restarts', { timeout: 90_000 }, async () => {
+    const shared = await openStore(url)
+    const keys = createKeys({
+      store: shared,
+      now: () => new Date(),
+      fixedKey: null,
+      onError: (e) => assert.fail(String(e)),
+    })
+    const { key: collector } = await keys.create({ name: 'collector', scopes: ['admin'] })
+    const { key: late } = await keys.create({ name: 'late', scopes: ['admin'] })
+    await keys.close()
+    await shared.close()
+    for (const { url } of gateways) assert.equal((await call(url, '/metrics', { key: collector })).status, 200)
     await postgres.stop()
+    // Its entry in the cache of keys has to be too old for other requests.
+    const [one] = gateways
+    await until(async () => (await call(one.url, '/memory/recent', { key: collector })).status === 503, { seconds: 30 })
+    const scrape = await call(one.url, '/metrics', { key: collector })
+    assert.deepEqual([scrape.status, /^gazeway_store_up (\d)$/m.exec(await scrape.text())?.[1]], [200, '0'])
+    assert.equal((await call(one.url, '/metrics', { key: late })).status, 503, 'a key that it has never read')
     const health = (await (await call(balancer.url, '/health')).json()) as { status: string }
     assert.equal(health.status, 'degraded')
     const probed = (path: string) => Promise.all(gateways.map(async ({ url }) => (await call(url, path)).status))
