@@ -104,7 +104,7 @@ const CASES: Case[] = [
     series: { [money('debt_usd')]: '2x60' },
     minutes: 0,
     labels: { ...KEY, severity: 'warning' },
-    summary: 'The key ann owes 2 USD.',
+    summary: 'The key ann owes 2.00 USD.',
     well: { [money('debt_usd')]: '0.5x60' },
   },
   {
