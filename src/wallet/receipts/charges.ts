@@ -143,8 +143,10 @@ async function chargeAll(store: Store, batch: readonly Charge[]): Promise<Readon
     const charged = withDebts(covered, accounts)
     const beyond = new Map(covered.map(({ receipt, beyondMicros = 0 }) => [receipt.call_id, beyondMicros]))
     const booked: ChargedCall[] = []
-    for (const [of, receipts] of [...byCallerAndDay(charged)].sort(([a], [b]) => (a < b ? -1 : 1)))
-      booked.push(...(await take(trx, receipts, { key: `${transfer}:${of}`, engine: store.engine, beyond })))
+    const groups = [...byCallerAndDay(charged)].sort(([a], [b]) => (a < b ? -1 : 1))
+    // Each receipt has the key of its transfer, and the transfer has it twice: it is short.
+    for (const [number, [, receipts]] of groups.entries())
+      booked.push(...(await take(trx, receipts, { key: `${transfer}:${number}`, engine: store.engine, beyond })))
     await addUsage(trx, booked)
     await addSpending(trx, 'charged', covered.map(spendingOf))
     const absorbing = covered.filter(({ receipt }) => receipt.absorbed_micros > 0)
