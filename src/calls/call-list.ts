@@ -57,7 +57,8 @@ export async function listCalls(
   filter: Paged<CallFilter>,
   models: string[] | undefined,
 ): Promise<Page<CallRecord>> {
-  const selection = { ...(await conditionsOf(store, filter, models)), by: await smallerOf(store, filter) }
+  const conditions = await conditionsOf(store, filter, models)
+  const selection = { ...conditions, by: await smallerOf(store, { ...filter, callers: conditions.callers }) }
   const { from, to } = selection
   const { offset = 0, cursor, address } = filter
   // No index leads to an address: a whole history may be read, on the reader's thread.
@@ -113,10 +114,18 @@ type Conditions = Pick<CallFilter, 'address' | 'path' | 'caller_id'> &
 /** Column whose index leads to fewer calls; null where the engine decides. */
 type Narrower = 'caller_id' | 'status' | null
 
-/** Compares the calls of a caller with those of a status. An engine without statistics reads either whole history. */
-async function smallerOf({ db }: Store, { session, caller_id, status }: Omit<CallFilter, 'limit'>): Promise<Narrower> {
-  if (session !== undefined || caller_id === undefined || status === undefined) return null
-  const [ofCaller, ofStatus] = await Promise.all([readTotals(db, { caller_id }), readTotals(db, { status })])
+/** Compares the calls of a caller or group with those of a status. An engine without statistics reads either whole history. */
+async function smallerOf(
+  { db }: Store,
+  {
+    session,
+    caller_id,
+    callers,
+    status,
+  }: Pick<Conditions, 'caller_id' | 'callers' | 'status'> & { session?: string | undefined },
+): Promise<Narrower> {
+  if (session !== undefined || (caller_id ?? callers) === undefined || status === undefined) return null
+  const [ofCaller, ofStatus] = await Promise.all([readTotals(db, { caller_id, callers }), readTotals(db, { status })])
   return ofCaller < ofStatus ? 'caller_id' : 'status'
 }
 
@@ -150,8 +159,8 @@ const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
 
 /** Conditions for each key of a group, whose index leads to its calls. Of more keys, the newest calls are looked through. */
 function ofEachCaller(selection: Conditions): Conditions[] {
-  const { callers, caller_id, sessions } = selection
-  const hasIndex = caller_id !== undefined || sessions !== undefined
+  const { callers, caller_id, sessions, by } = selection
+  const hasIndex = caller_id !== undefined || sessions !== undefined || by === 'status'
   if (callers === undefined || hasIndex || callers.length === 0 || callers.length > MOST_CALLERS) return [selection]
   return callers.map((one) => ({ ...selection, callers: undefined, caller_id: one, by: 'caller_id' }))
 }
