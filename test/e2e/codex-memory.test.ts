@@ -44,7 +44,7 @@ if (CODEX !== '')
       return result
     }
 
-    /** What Claude Code, with the plugin and the same memories, sends at the start of a session in a folder. */
+    /** Starts Claude Code with the plugin and the same memories. @returns what it sends at the start of a session in a folder. */
     async function beginOfClaude(project: string): Promise<string> {
       const sent: string[] = []
       upstream().on('/chat/completions', (response, request) => {
