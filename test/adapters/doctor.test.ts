@@ -75,7 +75,7 @@ describe('doctor', () => {
       ],
     )
     assert.ok(lines[0]?.includes(place.data), 'says where the data is')
-    assert.match(lines[6] ?? '', /calls: \d+$/)
+    assert.match(lines[6] ?? '', /calls: \d+; those since \S+ match their receipts$/)
   })
 
   it('lists the models without a price that keys with budgets or charges may not use', async () => {

@@ -21,6 +21,8 @@ describe('the platform’s sessions', () => {
       document: {
         upstream: { timeout_ms: 2000, max_retries: 0 },
         http: { rate_limit: { requests_per_minute: 10_000 } },
+        // A case looks for a key in prompts, which has to be in a memory.
+        memory: { secrets: 'allow' },
       },
     })
     other = (await running.gateway.keys.create({ name: 'other', scopes: ['platform'] })).key

@@ -106,6 +106,7 @@ export function sessionsContract(open: () => Promise<Store>): void {
           content: 'answer 4',
           timestamp: 0,
           token_count: 2,
+          call_id: 'call_1',
           tensor: 'COG:1.00/EMO:0.00/ENV:0.00',
           poa_score: 0.5,
         },
