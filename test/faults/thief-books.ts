@@ -61,6 +61,7 @@ export async function checkBooks(store: Store, { day, earlier, billed, keys, gro
         .reduce((sum, { micros }) => sum + micros, 0)
     const counted = spend.day
     const found = `${name}: billed ${bill}, counted ${counted}, presumed ${presumed}, owed ${debt}`
+    assert.ok(bill > 0, found)
     assert.ok(bill <= counted + presumed, found)
     assert.ok(counted <= bill, `${found}: a call counted twice`)
     for (const per of PERIOD_NAMES) {

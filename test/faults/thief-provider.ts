@@ -17,6 +17,9 @@ const TOKEN = 3
 /** Tokens of each prompt: fewer than are reserved for its bytes. */
 const PROMPT_TOKENS = 250
 
+/** Tokens that a provider reads beside the prompt: stored ones, and pages of a search. */
+const READ: Partial<Record<Thief['kind'], number>> = { stored: 5750, searching: 700 }
+
 /** Call of a thief, as the provider reads it from the prompt. */
 export interface Script {
   by: ThiefName
@@ -56,18 +59,26 @@ export async function startThiefProvider(): Promise<ThiefProvider> {
     }
     const { by, words, isHeld } = JSON.parse(messages?.at(-1)?.content ?? input ?? '') as Script
     const { kind } = THIEVES.find(({ name }) => name === by) as Thief
-    const prompt_tokens = kind === 'stored' ? 6000 : PROMPT_TOKENS
-    const completion_tokens = kind === 'endless' ? 12 * max_tokens : words
-    const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+    const prompt_tokens = PROMPT_TOKENS + (READ[kind] ?? 0)
+    const hidden = kind === 'thinking' ? max_tokens - words : 0
+    const completion_tokens = kind === 'endless' ? 12 * max_tokens : words + hidden
+    const usage = {
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: prompt_tokens + completion_tokens,
+      ...(hidden > 0 && { completion_tokens_details: { reasoning_tokens: hidden } }),
+    }
     billed.set(by, (billed.get(by) ?? 0) + usage.total_tokens * TOKEN)
     if (isHeld) await new Promise<void>((resolve) => held.push(resolve))
     else await delay(words)
     const text = 'word '.repeat(Math.min(words, completion_tokens))
     if (kind === 'broken')
       return json(200, { error: { message: 'The worker died.', code: 502 }, usage })(reply, request)
-    if (kind === 'stored') {
+    if (kind === 'stored' || kind === 'searching') {
       const of = { input_tokens: prompt_tokens, output_tokens: completion_tokens, total_tokens: usage.total_tokens }
-      return json(200, { ...response(text), usage: of })(reply, request)
+      const searches = kind === 'searching' ? [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }] : []
+      const answer = response(text)
+      return json(200, { ...answer, output: [...searches, ...answer.output], usage: of })(reply, request)
     }
     if (stream) return sse(chunks([text], usage))(reply, request)
     return json(200, completion(text, usage))(reply, request)

@@ -185,10 +185,12 @@ async function call(
   // A process that sleeps answers nobody.
   const signal = AbortSignal.any([leaving.signal, AbortSignal.timeout(2_000)])
   const content = JSON.stringify({ ...script, by: name })
+  const chat = { messages: [{ role: 'user', content }], max_tokens: 50, stream: script.words % 2 === 0 }
+  const beside = { stored: { previous_response_id: 'resp_0' }, searching: { tools: [{ type: 'web_search' }] } }
   const [path, body] =
-    kind === 'stored'
-      ? ['responses', { input: content, previous_response_id: 'resp_0', max_output_tokens: 50 }]
-      : ['chat/completions', { messages: [{ role: 'user', content }], max_tokens: 50, stream: script.words % 2 === 0 }]
+    kind === 'stored' || kind === 'searching'
+      ? ['responses', { input: content, max_output_tokens: 50, ...beside[kind] }]
+      : ['chat/completions', chat]
   try {
     const reply = await send(`${url}/v1/${path}`, 'POST', key, { model: 'gpt-test', ...(body as object) }, signal)
     if (reply.status === 402) return 'refused'

@@ -5,17 +5,26 @@ import type { Micros } from '../../src/text/money.ts'
 import { addSpending, dayOf } from '../../src/wallet/budget/spending.ts'
 
 /** Names of the thieves. */
-export type ThiefName = 'recorded' | 'grouped' | 'charged' | 'unanswered' | 'overrun' | 'borne' | 'owing'
+export type ThiefName =
+  | 'recorded'
+  | 'grouped'
+  | 'charged'
+  | 'unanswered'
+  | 'thinking'
+  | 'searching'
+  | 'overrun'
+  | 'borne'
+  | 'owing'
 
 /** A key of the thief. */
 export interface Thief {
   name: ThiefName
   group: 'kept' | 'overrun'
   /**
-   * Conduct of its provider: keeps to the limit, ignores it, breaks off after it has billed, or reads stored tokens that the
-   * request does not tell.
+   * Conduct of its provider: keeps to the limit, ignores it, breaks off after it has billed, reads stored tokens that the
+   * request does not tell, thinks up to the limit without showing it, or reads pages that it found.
    */
-  kind: 'kept' | 'endless' | 'broken' | 'stored'
+  kind: 'kept' | 'endless' | 'broken' | 'stored' | 'thinking' | 'searching'
   terms: Pick<z.input<typeof NewKey>, 'billing' | 'limits'>
   /** Debt of the day before, in micro-dollars, which takes as much of today's budget. */
   carriedMicros?: Micros
@@ -29,6 +38,12 @@ export const THIEVES: readonly Thief[] = [
   { ...of('grouped', 'kept'), terms: { billing: 'recorded' } },
   { ...of('charged', 'kept'), terms: charged([{ usd: 0.014, per: 'month' }]) },
   { ...of('unanswered', 'kept'), kind: 'broken', terms: charged([{ usd: 0.009, per: 'week' }]) },
+  {
+    ...of('thinking', 'kept'),
+    kind: 'thinking',
+    terms: { billing: 'recorded', limits: { budgets: [{ usd: 0.012, per: 'day' }] } },
+  },
+  { ...of('searching', 'kept'), kind: 'searching', terms: charged([{ usd: 0.03, per: 'day' }]) },
   {
     ...of('overrun', 'overrun'),
     kind: 'endless',
@@ -49,7 +64,7 @@ function charged(budgets: Budgets): Thief['terms'] {
 
 /** Budgets of the groups. */
 export const GROUPS: Readonly<Record<Thief['group'], Budgets>> = {
-  kept: [{ usd: 0.09, per: 'total' }],
+  kept: [{ usd: 0.13, per: 'total' }],
   overrun: [{ usd: 0.025, per: 'month' }],
 }
 
