@@ -49,13 +49,14 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
   const routes = createVerbatimRoutes(deps.routing, relaysOf)
   const ownRoutes = createVerbatimRoutes(own, relaysOf, false)
   const { identity } = deps.billing
+  const { detached } = deps.late
   const call = createCallModel(makeCall, createPlans(deps, relaysOf), createPlans({ ...deps, routing: own }, relaysOf))
 
   return {
     makeCall,
     call,
     countPrompt: createCountPrompt(call, objects, deps.billing),
-    callVerbatim: createCallVerbatim({ makeCall, routes, ownRoutes, objects, identity }),
+    callVerbatim: createCallVerbatim({ makeCall, routes, ownRoutes, objects, detached, identity }),
     relaysOf,
     watch(listener) {
       let busy = 0
@@ -67,7 +68,7 @@ export function openUpstream(deps: CallDeps): OpenUpstream {
     },
     async close() {
       await Promise.all(pools.map((pool) => pool.close()))
-      await Promise.all([deps.late.reads.ended(), deps.late.detached.ended()])
+      await Promise.all([deps.late.reads.ended(), detached.ended()])
     },
   }
 }

@@ -90,9 +90,9 @@ async function newKey(usd: number, billing: 'recorded' | 'cost' = 'recorded') {
     billing,
     limits: { budgets: [{ usd, per: 'total' }], ...(billing === 'cost' && { credit_limit_usd: usd }) },
   })
-  const send = (path: string, body: string | FormData) =>
+  const send = (path: string, body: string | FormData | null, method = 'POST') =>
     fetch(`${running.gatewayUrl}/v1${path}`, {
-      method: 'POST',
+      method,
       headers: {
         ...(typeof body === 'string' && { 'content-type': 'application/json' }),
         authorization: `Bearer ${key}`,
@@ -265,6 +265,34 @@ describe('an answer in the background', () => {
     const { absorbed_usd: borne } = ((await reply.json()) as { totals: { absorbed_usd: number } }).totals
     assert.equal(Math.round((borne - left) * 1e6), billed)
     assert.ok(borne > 0.5 && left < 0, `${borne} borne, ${left} left`)
+  })
+
+  it('is counted though the provider has stored it only after its reply', async () => {
+    works(COMPLETED, READ_MICROS)
+    const replies = [404, 409].map((status) => json(status, { error: { message: 'Not yet.' } }))
+    upstream.on('/responses/resp_1', (reply, request) => (replies.shift() ?? json(200, COMPLETED))(reply, request))
+    const { send, spent } = await newKey(2)
+    await send('/responses', body)
+    await until(async () => (await spent()) === billed, { seconds: 20 })
+  })
+
+  it('is counted before its client deletes it', async () => {
+    works(COMPLETED, READ_MICROS)
+    let answer: object = { ...QUEUED, id: 'resp_1', status: 'in_progress' }
+    let deletions = 0
+    upstream.on('/responses/resp_1', (reply, request) => {
+      if (request.method === 'DELETE') deletions++
+      return json(deletions === 0 ? 200 : 404, answer)(reply, request)
+    })
+    const { send, counted } = await newKey(2)
+    await send('/responses', body)
+    const early = await send('/responses/resp_1', null, 'DELETE')
+    const { error } = (await early.json()) as { error: { code: string } }
+    assert.deepEqual([early.status, error.code, deletions], [409, 'conflict', 0])
+    answer = COMPLETED
+    await send('/responses/resp_1', null, 'DELETE')
+    assert.equal(deletions, 1)
+    assert.equal(await counted(), billed)
   })
 
   it('costs its reservation where it has cost less, or is cancelled', async () => {

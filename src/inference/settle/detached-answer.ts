@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { GazewayError } from '../../errors.ts'
 import { parseJson } from '../../text/json.ts'
 import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import { createInFlight } from '../../wire/in-flight.ts'
@@ -14,6 +15,8 @@ const LONGEST_MS = 7_200_000
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [500, 30_000]
 /** Failures in a row after which it is given up. */
 const MOST_FAILURES = 10
+/** Statuses of an answer that was deleted. */
+const GONE: ReadonlySet<number> = new Set([404, 410])
 
 const UNFINISHED: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
@@ -34,19 +37,44 @@ export interface DetachedAnswer extends Pick<Bill, 'keepOpen'> {
 export interface DetachedAnswers {
   /** Follows one, unless there are as many as a process follows. */
   follow(answer: DetachedAnswer): void
+  /**
+   * Asks for an answer before it is deleted, and settles it if it is complete. Does nothing with one that is not
+   * followed.
+   *
+   * @throws GazewayError `conflict` while its cost is not known
+   */
+  settleBeforeDeletion(id: string): Promise<void>
   /** Ends the following: those that are not complete cost what was reserved. */
   ended(): Promise<unknown>
 }
 
+type State = 'unfinished' | 'failed' | 'over'
+
+/** An answer that is followed. */
+interface Followed {
+  id: string
+  /** Asks once, also where several ask at a time. */
+  ask(): Promise<State>
+  stop(): void
+  over: Promise<unknown>
+}
+
 /** Creates those of this process. */
 export function createDetachedAnswers(): DetachedAnswers {
-  const followed = createInFlight<{ stop(): void; over: Promise<unknown> }>()
+  const followed = createInFlight<Followed>()
   return {
     follow(answer) {
       if (followed.all().length >= MOST) return
       const stopping = new AbortController()
-      const over = answer.keepOpen(askUntilComplete(answer, stopping.signal))
-      void over.finally(followed.add({ stop: () => stopping.abort(), over }))
+      const ask = asking(answer)
+      const over = answer.keepOpen(askUntilComplete(ask, stopping.signal))
+      void over.finally(followed.add({ id: answer.id, ask, stop: () => stopping.abort(), over }))
+    },
+    async settleBeforeDeletion(id) {
+      for (const { ask, stop } of followed.all().filter((one) => one.id === id)) {
+        if ((await ask()) !== 'over') throw unfinished(id)
+        stop()
+      }
     },
     ended() {
       const all = followed.all()
@@ -56,28 +84,50 @@ export function createDetachedAnswers(): DetachedAnswers {
   }
 }
 
-async function askUntilComplete(answer: DetachedAnswer, stopping: AbortSignal): Promise<void> {
+const unfinished = (id: string) =>
+  new GazewayError(
+    'conflict',
+    `${id}: the response is not complete, and its cost is counted once it is. Delete it afterwards, or cancel it first.`,
+  )
+
+async function askUntilComplete(ask: () => Promise<State>, stopping: AbortSignal): Promise<void> {
   const until = performance.now() + LONGEST_MS
   let failures = 0
   for (let pause = FIRST_PAUSE_MS; performance.now() < until; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     await delay(pause, undefined, { signal: stopping, ref: false }).catch(() => {})
     if (stopping.aborted) return
-    const state = await ask(answer)
+    const state = await ask()
     if (state === 'over') return
     failures = state === 'failed' ? failures + 1 : 0
     if (failures === MOST_FAILURES) return
   }
 }
 
-/** Asks once, and settles the answer if it is complete. */
-async function ask({ relay, id, callerId, settle }: DetachedAnswer): Promise<'unfinished' | 'failed' | 'over'> {
-  const terms = { method: 'GET', body: null, stream: false, callerId } as const
-  const reply = await relay.open(`/responses/${encodeURIComponent(id)}`, terms, NOBODY).catch(() => null)
-  if (reply?.kind !== 'whole' || reply.status >= 500 || reply.status === 429) return 'failed'
-  if (reply.status >= 300) return 'over'
-  const response = fieldsOrNone(parseJson(reply.body.toString('utf8')))
-  if (UNFINISHED.has(response.status)) return 'unfinished'
-  const observed = observedError(response)
-  if (observed.usage !== null) await settle({ ...observed, answer: response })
-  return 'over'
+/** Creates the function that asks for an answer, and settles it once, when it is complete. */
+function asking({ relay, id, callerId, settle }: DetachedAnswer): () => Promise<State> {
+  /** A request under way, or the last one. */
+  let latest: Promise<State> | null = null
+  let isSeen = false
+
+  async function ask(): Promise<State> {
+    const terms = { method: 'GET', body: null, stream: false, callerId } as const
+    const reply = await relay.open(`/responses/${encodeURIComponent(id)}`, terms, NOBODY).catch(() => null)
+    if (reply?.kind !== 'whole') return 'failed'
+    // A provider may have stored it only after its reply.
+    if (reply.status >= 300) return isSeen && GONE.has(reply.status) ? 'over' : 'failed'
+    isSeen = true
+    const response = fieldsOrNone(parseJson(reply.body.toString('utf8')))
+    if (UNFINISHED.has(response.status)) return 'unfinished'
+    const observed = observedError(response)
+    if (observed.usage !== null) await settle({ ...observed, answer: response })
+    return 'over'
+  }
+
+  return () => {
+    latest ??= ask().then((state) => {
+      if (state !== 'over') latest = null
+      return state
+    })
+    return latest
+  }
 }

@@ -11,6 +11,7 @@ import type { ClientRequest } from '../relay/request-body.ts'
 import { atKeeper, type Candidate } from '../route/route.ts'
 import { planOf, type VerbatimRoutes, type VerbatimWay } from '../route/verbatim-routes.ts'
 import { type Affinity, affinityOf } from '../session/affinity.ts'
+import type { DetachedAnswers } from '../settle/detached-answer.ts'
 
 /** A request to a verbatim path. */
 export interface PathRequest {
@@ -33,7 +34,7 @@ export interface PathRequest {
  *
  * @returns at the end of the reply
  * @throws GazewayError as `MakeCall` and `OwnObjects`; `forbidden_path` for a request of unknown cost by a caller with
- *   limits; and when no reply came, before its first byte
+ *   limits; `conflict` for the deletion of an answer whose cost is not known yet; and when no reply came, before its first byte
  */
 export type CallVerbatim = (asked: PathRequest, receiver: Receiver, context: CallerContext) => Promise<void>
 
@@ -44,6 +45,7 @@ export interface CallVerbatimDeps {
   /** Routes of requests with a credential of their client. */
   ownRoutes: VerbatimRoutes
   objects: OwnObjects
+  detached: Pick<DetachedAnswers, 'settleBeforeDeletion'>
   /** Finds a key by id. */
   identity(id: string): Identity | null | Promise<Identity | null>
 }
@@ -54,6 +56,7 @@ export function createCallVerbatim({
   routes: ofOurs,
   ownRoutes,
   objects,
+  detached,
   identity,
 }: CallVerbatimDeps): CallVerbatim {
   return async (asked, receiver, context) => {
@@ -64,6 +67,7 @@ export function createCallVerbatim({
     const way = { path: route.path, passage: verbatimPassage({ ...asked, visible }) }
     const routes = context.ownKey === undefined ? ofOurs : ownRoutes
     const plan = planOf(await candidatesFor(asked, way, { routes, caller, affinity: affinityOf(context) }))
+    if (route.method === 'DELETE' && asked.id !== null) await detached.settleBeforeDeletion(asked.id)
     const verbatim = { cost: route.cost, formType }
     const call = { endpoint: route.path, request, retries: 0, needsText: false, verbatim }
     await makeCall(call, plan, receiver, context)
