@@ -155,6 +155,10 @@ const QUEUED = { ...response(''), id: 'resp_1', status: 'queued', output: [], us
 const LINKED = new FormData()
 LINKED.set('model', 'router/scribe')
 LINKED.set('url', 'https://example.com/a-day.ogg')
+/** A few bytes and a recording of hours, in fields of one name. */
+const LINKED_SECOND = new FormData()
+LINKED_SECOND.set('model', 'router/scribe')
+for (const url of ['data:audio/ogg;base64,AA', 'https://example.com/a-day.ogg']) LINKED_SECOND.append('url', url)
 const RECORDING = new FormData()
 RECORDING.set('model', 'router/scribe')
 RECORDING.set('response_format', 'verbose_json')
@@ -196,6 +200,14 @@ const HIDDEN: Array<[what: string, path: string, body: string | FormData, reply:
     200,
   ],
   ['a recording by its address', '/audio/transcriptions', LINKED, tells({ text: 'Hi' }, 8_640_000), 400],
+  ['one by its address after another', '/audio/transcriptions', LINKED_SECOND, tells({ text: 'Hi' }, 8_640_000), 400],
+  [
+    'one by its address in a list',
+    '/audio/words',
+    JSON.stringify({ model: 'router/scribe', url: LINKED_SECOND.getAll('url') }),
+    tells({ text: 'Hi' }, 8_640_000),
+    400,
+  ],
   [
     'speech that is slow, and tells no usage',
     '/audio/speech',

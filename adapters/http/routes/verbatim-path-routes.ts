@@ -157,8 +157,14 @@ function modelIn(form: FormData): ModelBody {
   return {
     ...(model !== undefined && { model }),
     ...(form.get('stream') === 'true' && { stream: true }),
-    ...Object.fromEntries(LINKING_FIELDS.flatMap((name) => (form.has(name) ? [[name, form.getAll(name).join()]] : []))),
+    ...Object.fromEntries(LINKING_FIELDS.flatMap((name) => (form.has(name) ? [[name, oneOrAll(form, name)]] : []))),
   }
+}
+
+/** Value of a field of a form; a list of several. */
+function oneOrAll(form: FormData, name: string): unknown {
+  const values = form.getAll(name)
+  return values.length === 1 ? values[0] : values
 }
 
 function forwardedHeaders({ incoming }: Arrival): CallerContext['headers'] {
