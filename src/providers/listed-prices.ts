@@ -110,5 +110,6 @@ function usd(price: unknown, times: number): number | undefined {
   return Math.ceil(Number((value * times * MICROS_PER_USD).toPrecision(12))) / MICROS_PER_USD
 }
 
+/** Rates above 0, also of a model with other prices: where a list has 0, the rate of input or output applies. */
 const known = <Rates extends object>(rates: Rates): Partial<Rates> =>
-  Object.fromEntries(Object.entries(rates).filter(([, rate]) => rate !== undefined)) as Partial<Rates>
+  Object.fromEntries(Object.entries(rates).filter(([, rate]) => rate > 0)) as Partial<Rates>

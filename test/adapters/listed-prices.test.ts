@@ -64,6 +64,21 @@ it('a price of 0 or below is unknown, unless the model is named as free', async 
   assert.deepEqual(free.get('maker/new:free'), { input: 0, output: 0 })
 })
 
+it('a price of 0 for media, or for the cache, leaves them the rates of the model', () => {
+  const media = { image_token: '0', image_output: '0', audio: '0', audio_output: '0', input_cache_read: '0' }
+  const listed = readListedPrices([
+    { id: 'm', pricing: { prompt: '0.000001', completion: '0.000002', ...media } },
+    { id: 'open', pricing: { input: 0.3, output: 1.2, cached_input: 0 } },
+  ])
+  assert.deepEqual(
+    [listed.get('m'), listed.get('open')],
+    [
+      { input: 1, output: 2 },
+      { input: 0.3, output: 1.2 },
+    ],
+  )
+})
+
 it('reads long prompts, hours of the day, reasoning and Together’s rates', () => {
   const pricing = {
     prompt: '0.000001',
