@@ -2,7 +2,6 @@ import type { LoadedConfig } from '../../src/config/config.ts'
 import { GazewayError } from '../../src/errors.ts'
 import {
   createMemory,
-  forgetSuperseded,
   type Memories,
   type Memory,
   type MemoryAddress,
@@ -76,23 +75,21 @@ export function deleteMemory(loaded: LoadedConfig, key: string, flags: MemoryFla
  */
 export function deleteTagged(loaded: LoadedConfig, tag: string, flags: MemoryFlags): Promise<void> {
   return onMemories(loaded, async (memory, projects, store) => {
+    const { namespace } = flags
     const of = await projectsIn(projects, flags)
-    const ofSession = { space: SPACE, tag, now: new Date().toISOString() }
-    const isCaptured = tag.startsWith(OF_SESSION)
-    let [deleted, back] = [0, 0]
+    if (tag.startsWith(OF_SESSION)) {
+      const scope = { space: SPACE, tag, namespace, projects: of }
+      const { deleted, others } = await store.write((trx) => takeBack(trx, scope, new Date().toISOString()))
+      return printDeleted(deleted, others === 0 ? '' : ` ${others} others are as they were without the session.`)
+    }
+    let deleted = 0
     for (const project of [...of, null])
-      for (let found = LISTED; found === LISTED; ) {
-        const tagged = await newestOf(store, { namespace: flags.namespace, tag, project })
-        for (const one of tagged) {
-          if (isCaptured && (await store.write((trx) => takeBack(trx, one, ofSession)))) back++
-          else deleted++
-          if (!isCaptured) await memory.remove(one.id)
-        }
+      for (let found = LISTED; found === LISTED; deleted += found) {
+        const tagged = await newestOf(store, { namespace, tag, project })
+        for (const { id } of tagged) await memory.remove(id)
         found = tagged.length
       }
-    if (isCaptured) await store.write((trx) => forgetSuperseded(trx, ofSession))
-    const before = back === 0 ? '' : ` ${back} that were there before are as they were.`
-    process.stdout.write(`Deleted ${deleted} memories with all their versions.${before}\n`)
+    printDeleted(deleted)
   })
 }
 
@@ -160,6 +157,10 @@ async function projectsIn(projects: Projects, { project }: MemoryFlags): Promise
 }
 
 const named = (project: string | null): string => (project === null ? 'no project' : plain(project))
+
+const printDeleted = (deleted: number, more = ''): void => {
+  process.stdout.write(`Deleted ${deleted} memories with all their versions.${more}\n`)
+}
 
 const print = ({ key, namespace, project, version }: Memory, text: string): void => {
   const line = `${namespace}/${key}  version ${version}  ${project ?? 'no project'}  ${text.slice(0, SHOWN)}`

@@ -29,7 +29,7 @@ import { createMemoryWords } from './words/memory-words.ts'
 import { openTextIndex, type TextIndex } from './words/text-index.ts'
 
 export type { FoundMemories, Memories, MemoryService, SearchForm } from './memory-service.ts'
-export { forgetSuperseded, OF_SESSION, takeBack } from './records/captured-memories.ts'
+export { OF_SESSION, takeBack } from './records/captured-memories.ts'
 export type { InProjects, MemoryAddress } from './records/memory-place.ts'
 export { Memory, MemoryInput, MemoryList, MemorySearch } from './records/memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './records/memory-spaces.ts'

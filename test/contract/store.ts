@@ -8,6 +8,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { MIGRATIONS } from '../../src/store/migrations/migrations.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callsContract } from './calls.ts'
+import { capturedMemoriesContract } from './captured-memories.ts'
 import { codingSessionsContract } from './coding-sessions.ts'
 import { connectionsContract } from './connections.ts'
 import { conversationsContract } from './conversations.ts'
@@ -152,6 +153,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     memoryContract(open)
     memorySpacesContract(open)
     memoryVersionsContract(open)
+    capturedMemoriesContract(open)
     memoryWritersContract(open)
     memoryVectorsContract(open)
     memoryLinesContract(open)

@@ -75,7 +75,7 @@ describe('gazeway memory', () => {
     const taken = await run(place, ['memory', 'delete', '--tag', 'session:one'])
     assert.equal(
       taken.stdout,
-      'Deleted 1 memories with all their versions. 1 that were there before are as they were.\n',
+      'Deleted 2 memories with all their versions. 1 others are as they were without the session.\n',
       taken.stderr,
     )
     const recall = async (key: string, version?: number) =>

@@ -23,6 +23,9 @@ type Existing = Removed &
     trusted: number
   }
 
+/** The version before. */
+type Last = Pick<MemoryRow, 'id' | 'version' | 'created_at'>
+
 /** A memory to store. The counts of several are collected in `changes`. */
 interface Keeping {
   space: number
@@ -75,7 +78,7 @@ export async function keepCounted(
       space,
       input,
       existing,
-      version: 1 + (existing?.version ?? (await versionBefore(trx, placeOf(space, input)))),
+      last: existing ?? (await lastSuperseded(trx, placeOf(space, input))),
       now,
       writer: caller.id,
     })
@@ -142,30 +145,29 @@ async function checkVersion(
   )
 }
 
-/** The last version of a superseded memory; 0 where none was. */
-async function versionBefore(trx: Transaction<Schema>, place: Place): Promise<number> {
-  const last = await trx
+/** Reads the last version of a superseded memory: one that is stored there again is the same memory. */
+function lastSuperseded(trx: Transaction<Schema>, place: Place): Promise<Last | undefined> {
+  return trx
     .selectFrom('memory_versions')
-    .select('version')
+    .select(['id', 'version', 'created_at'])
     .where(isAt(place))
     .orderBy('version', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return last?.version ?? 0
 }
 
 function compose({
   space,
   input,
   existing,
-  version,
+  last,
   now,
   writer,
 }: {
   space: number
   input: MemoryInput
   existing: Existing | undefined
-  version: number
+  last: Last | undefined
   now: string
   writer: string | null
 }): { row: Omit<MemoryRow, 'seq'>; unindexed: number } {
@@ -178,7 +180,7 @@ function compose({
   const { words, unindexed } = upTo(MAX_INDEXED_WORDS, indexedWords(textOf(input.value)))
   const text = (found: readonly string[]) => marked(space, found.join(' '))
   const row = {
-    id: existing?.id ?? newId('mem'),
+    id: last?.id ?? newId('mem'),
     space,
     project: input.project ?? null,
     namespace,
@@ -190,8 +192,8 @@ function compose({
     words: words.length,
     embedded: '',
     written_by: writer,
-    version,
-    created_at: existing?.created_at ?? now,
+    version: 1 + (last?.version ?? 0),
+    created_at: last?.created_at ?? now,
     updated_at: now,
     expires_at: ttl === undefined ? null : new Date(Date.parse(now) + ttl * 1000).toISOString(),
     key_text: text(indexedWords(key)),
