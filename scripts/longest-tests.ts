@@ -1,7 +1,7 @@
 /** Test files of 15 s and more on two quiet cores, longest first. They start first, so that none runs alone at the end. */
 export const LONGEST_TESTS = [
   'test/faults/postgres.long.ts',
-  'test/contract/postgres.test.ts',
+  'test/contract/postgres.long.ts',
   'test/e2e/shutdown.long.ts',
   'test/docs/guides.long.ts',
   'test/e2e/http-process.long.ts',
