@@ -35,23 +35,33 @@ export interface OpenedReceipt extends Receipt {
  * @throws GazewayError `validation_failed` naming what is no receipt
  */
 export function readReceipts(text: string, name: string): OpenedReceipt[] {
-  const { receipts, faults } = receiptsIn(text, name)
-  if (faults[0] !== undefined) throw new GazewayError('validation_failed', faults[0])
+  const { receipts, fault } = receiptsIn(text, name)
+  if (fault !== null) throw new GazewayError('validation_failed', fault)
   return receipts
 }
 
-/** Reads the receipts in a text, and says of all else in it why it is none. @param name of the text */
-export function receiptsIn(text: string, name: string): { receipts: OpenedReceipt[]; faults: string[] } {
+/**
+ * Reads the receipts in a text.
+ *
+ * @param name of the text
+ * @returns also why the first of all else in it is none, and how many more are none; null when all are receipts
+ */
+export function receiptsIn(text: string, name: string): { receipts: OpenedReceipt[]; fault: string | null } {
   const texts = textsIn(text)
-  const opened = texts.map((one) => tryToOpen(parseJson(one)))
-  return {
-    receipts: opened.flatMap(({ receipt }) => receipt ?? []),
-    faults: opened.flatMap((one, index) => {
-      if (one.receipt !== undefined) return []
-      const begin = shorten(plain(texts[index] as string), 60)
-      return [`${faultOf(one.error, texts.length === 1 ? name : `${name}:${index + 1}`)} It begins with: ${begin}`]
-    }),
+  const receipts: OpenedReceipt[] = []
+  let [fault, others] = ['', 0]
+  for (const [index, one] of texts.entries()) {
+    const value = parseJson(one)
+    // A text may have a million lines that are not JSON.
+    const opened = value === undefined && fault !== '' ? {} : tryToOpen(value)
+    if ('receipt' in opened) receipts.push(opened.receipt)
+    else if ('error' in opened && fault === '') {
+      const place = texts.length === 1 ? name : `${name}:${index + 1}`
+      fault = `${faultOf(opened.error, place)} It begins with: ${shorten(plain(one), 60)}`
+    } else others++
   }
+  if (fault === '') return { receipts, fault: null }
+  return { receipts, fault: others === 0 ? fault : `${fault} ${others} more of its lines are none.` }
 }
 
 /** Splits a text into receipts: it is one as JSON, or has one a line. */

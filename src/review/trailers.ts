@@ -40,7 +40,7 @@ export async function receiptsNamedIn(checkout: Checkout, base: string, head: st
   return named
 }
 
-/** Receipts that were found, and what else is where only receipts are expected, in words. */
+/** Receipts that were found, and for each note with something else, why that is none. */
 interface FoundReceipts {
   receipts: OpenedReceipt[]
   faults: string[]
@@ -60,9 +60,9 @@ export async function findReceipts(
   for (const text of more) found.receipts.push(...receiptsIn(text, '').receipts.filter(isNamed))
   for await (const { commits: of, text } of notesIn(checkout, (commit) => digests.size > 0 || commits.has(commit))) {
     const own = of.find((commit) => commits.has(commit))
-    const { receipts, faults } = receiptsIn(text, `The note of ${own?.slice(0, 10)}`)
+    const { receipts, fault } = receiptsIn(text, `The note of ${own?.slice(0, 10)}`)
     found.receipts.push(...(own === undefined ? receipts.filter(isNamed) : receipts))
-    if (own !== undefined) found.faults.push(...faults)
+    if (own !== undefined && fault !== null) found.faults.push(fault)
   }
   return found
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { readChange } from '../../src/review/change.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
@@ -101,4 +103,15 @@ it('A note with the statement of a receipt that is none keeps nobody from the re
   for (const foreign of [{ envelope: { payload } }, { payload }, { payload, payloadType: 'other', signatures: 1 }])
     git('notes', '--ref', 'reviews', 'append', '-m', JSON.stringify(foreign), 'main')
   assert.deepEqual(await judge('HEAD^1'), { passed: true, ordinary: [], missing: [] })
+})
+
+it('A note with very many lines that are no receipts has one fault, and keeps nobody from the receipt', async (t) => {
+  const { root, git, note } = await createReviewed(t)
+  const file = join(root, 'note.txt')
+  writeFileSync(file, `${'x\n'.repeat(200_000)}${note}\n{}\n`)
+  git('notes', '--ref', 'reviews', 'add', '-f', '-F', file, 'topic')
+  const commits = new Set([git('rev-parse', 'topic')])
+  const { receipts, faults } = await findReceipts(await openCheckout(root), { commits, digests: new Set() }, [])
+  assert.deepEqual([receipts.length, faults.length], [1, 1])
+  assert.match(faults[0] ?? '', /:1 is no review receipt: .* begins with: x 200000 more of its lines are none\.$/)
 })
