@@ -53,9 +53,9 @@ export function receiptsIn(text: string, name: string): { receipts: OpenedReceip
   for (const [index, one] of texts.entries()) {
     const value = parseJson(one)
     // A text may have a million lines that are not JSON.
-    const opened = value === undefined && fault !== '' ? {} : tryToOpen(value)
-    if ('receipt' in opened) receipts.push(opened.receipt)
-    else if ('error' in opened && fault === '') {
+    const opened = value === undefined && fault !== '' ? null : tryToOpen(value)
+    if (opened?.receipt !== undefined) receipts.push(opened.receipt)
+    else if (opened !== null && fault === '') {
       const place = texts.length === 1 ? name : `${name}:${index + 1}`
       fault = `${faultOf(opened.error, place)} It begins with: ${shorten(plain(one), 60)}`
     } else others++
