@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { countUnmatched } from '../../src/wallet/receipts/missing-records.ts'
 import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
 import {
@@ -305,6 +306,21 @@ describe('an answer in the background', () => {
     await send('/responses/resp_1', null, 'DELETE')
     assert.equal(deletions, 1)
     assert.equal(await counted(), billed)
+  })
+
+  it('has a receipt of nothing more for a customer where it has cost less than its reservation', async () => {
+    works({ ...COMPLETED, usage: { input_tokens: 10, output_tokens: 5 } }, 0)
+    const { send, counted, id } = await newKey(2, 'cost')
+    // Receipts are compared with records from the first one on.
+    await send('/chat/completions', JSON.stringify({ model: 'agent', messages: [{ role: 'user', content: 'Hi' }] }))
+    await send('/responses', body)
+    const receipts = async () => (await running.gateway.wallet.usage({ caller_id: id, limit: 5 })).items
+    await until(async () => (await receipts()).length === 3, { seconds: 20 })
+    await counted()
+    const later = (await receipts()).find(({ path }) => path === '/v1/responses/{id}')
+    assert.deepEqual([later?.billing.total_usd, later?.billing.upstream_cost_usd], [0, 0])
+    const { records } = await countUnmatched(running.gateway.store, { from: '2000', before: '2100' })
+    assert.equal(records, 0)
   })
 
   it('costs its reservation where it has cost less, or is cancelled', async () => {

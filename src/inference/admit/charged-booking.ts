@@ -74,7 +74,8 @@ export function chargedBooking(deps: ChargeDeps, call: BookedCall): CostBooking 
       return receipt
     },
     end() {
-      const borne = open.filter(({ shares }) => billedOf(shares) > 0)
+      // The record of what an answer cost later has a receipt, also where its reservation held that.
+      const borne = open.filter(({ attempt, shares }) => attempt.isLater || billedOf(shares) > 0)
       open = []
       const bearing = borne.map((attempt) => bear(deps, call, attempt))
       reservation.end()
@@ -99,7 +100,7 @@ function bear(deps: ChargeDeps, call: BookedCall, { attempt, shares }: SharedAtt
     recorded(spent) {
       written()
       spend.recorded(spent)
-      noteAbsorbed(deps, call, attempt, absorbedMicros)
+      if (absorbedMicros > 0) noteAbsorbed(deps, call, attempt, absorbedMicros)
     },
   })
 }

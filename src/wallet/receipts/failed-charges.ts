@@ -89,9 +89,7 @@ export async function recordUncharged(
   const rows = await trx.selectFrom('metered_calls').select('call_id').where('call_id', 'in', ids).execute()
   const stored = new Set(rows.map(({ call_id }) => call_id))
   const until = (await archivedUntil(trx)) ?? ''
-  const fresh = charges.filter(
-    ({ receipt }) => !stored.has(receipt.call_id) && billedOf(receipt) > 0 && receipt.at >= until,
-  )
+  const fresh = charges.filter(({ receipt }) => !stored.has(receipt.call_id) && receipt.at >= until)
   if (fresh.length === 0) return 0
   const callers = [...new Set(fresh.map(({ receipt }) => receipt.caller_id))].sort()
   // Accounts before allowances: the lock order of the sweep.
