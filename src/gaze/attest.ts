@@ -10,6 +10,7 @@ import {
   type Attestation,
   type AttestationRules,
   assess,
+  levelOf,
   StoredAttestation,
 } from './attestation.ts'
 import type { GazeSession } from './gaze-session.ts'
@@ -60,10 +61,17 @@ export async function issueAttestation(
   return attestation
 }
 
+/** An assessment, and the sketch to keep for the session with `keepSketch`; null where nothing moves. */
+export interface AssessedPart {
+  assessment: Assessment
+  sketch: string | null
+}
+
 /**
  * Assesses some records of a session by themselves, as an attestation assesses the newest ones. Nothing is stored.
  *
- * @returns the assessment, and the sketch to keep for the session with `keepSketch`; null where nothing moves
+ * Records of followed eyes are judged without the others once they are enough for an assessment: the views of a page come at its
+ * own pace, and would say that eyes beside them are a program's. The others may then be no copy of another session.
  */
 export async function assessAlone(
   db: Kysely<Schema>,
@@ -71,11 +79,40 @@ export async function assessAlone(
   records: readonly PackedRecord[],
   terms: AttestationTerms,
   now: Date,
-): Promise<{ assessment: Assessment; sketch: string | null }> {
+): Promise<AssessedPart> {
+  const judge = (part: readonly PackedRecord[]) => assessPart(db, stream, part, terms, now)
+  const eyes = await judge(records.filter(isOfEyes))
+  if (eyes.assessment.status === 'collecting') return judge(records)
+  const { assessment: others } = await judge(records.filter((record) => !isOfEyes(record)))
+  const isCopy = others.replayed || (others.status === 'failed' && others.poa_score >= terms.minScore)
+  return isCopy ? { ...eyes, assessment: besideCopy(eyes.assessment, others) } : eyes
+}
+
+const isOfEyes = ({ tensor: { source } }: PackedRecord): boolean => source === 'eye_tracker' || source === 'webcam'
+
+async function assessPart(
+  db: Kysely<Schema>,
+  stream: Stream,
+  records: readonly PackedRecord[],
+  terms: AttestationTerms,
+  now: Date,
+): Promise<AssessedPart> {
   const window = newestOf(records, terms.windowRecords).map(assessedOf)
   const assessment = assess(window, records.length, terms, now)
   const sketch = assessment.status === 'collecting' ? null : sketchOf(window)
   return { assessment: await comparedWithOthers(db, stream, sketch, assessment), sketch }
+}
+
+/** Fails records beside which there is a copy, for its reasons and with its novelty. */
+function besideCopy(assessment: Assessment, { replayed, evidence, reasons }: Assessment): Assessment {
+  return {
+    ...assessment,
+    status: 'failed',
+    level: levelOf({ status: 'failed', replayed }),
+    replayed,
+    evidence: evidenceOf({ ...assessment.evidence, novelty: evidence.novelty }),
+    reasons: [...assessment.reasons, ...reasons],
+  }
 }
 
 /** Keeps the sketch of a session, which later streams of its key are compared with. */

@@ -13,8 +13,15 @@ import type { Sweep } from '../store/sweeps.ts'
 import { newId } from '../text/ids.ts'
 import { analyseRecords, type GazeAnalysis } from './analyse.ts'
 import { appendRecords } from './append-records.ts'
-import { type AttestationTerms, assessAlone, issueAttestation, keepSketch, latestAttestation } from './attest.ts'
-import { type Assessment, Attestation, latestPresent } from './attestation.ts'
+import {
+  type AssessedPart,
+  type AttestationTerms,
+  assessAlone,
+  issueAttestation,
+  keepSketch,
+  latestAttestation,
+} from './attest.ts'
+import { Attestation, latestPresent } from './attestation.ts'
 import { type DwellQuery, type PlaceDwell, readDwell } from './dwell.ts'
 import type { ExplainedGaze, ExplainGaze } from './explain-gaze.ts'
 import { type GazeRange, newestInRange, type RetrieveGaze, retrieveRecords } from './gaze-history.ts'
@@ -119,11 +126,11 @@ export interface Gaze {
   session(sessionId: string): Promise<{ caller_id: string | null; attestation: Attestation | null } | null>
   /** Reads the oldest records of a session with their times of arrival, in the order of arrival, at most `limit`. */
   arrived(sessionId: string, limit: number): Promise<PackedRecord[]>
-  /** Assesses some records of a session by themselves, and returns the sketch to keep for it. Null for no records. */
+  /** Assesses some records of a session by themselves, those of eyes alone where they are enough. Null for no records. */
   assess(
     stream: { session_id: string; caller_id: string },
     records: readonly PackedRecord[],
-  ): Promise<{ assessment: Assessment; sketch: string | null } | null>
+  ): Promise<AssessedPart | null>
   /** Keeps the sketch of a session in a transaction, for later streams of its key to be compared with. */
   keepSketch(trx: Transaction<Schema>, sessionId: string, sketch: string | null): Promise<void>
   /** Sums the attention in a project by place, the latest seen first. */

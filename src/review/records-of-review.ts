@@ -30,15 +30,3 @@ export function recordsOfReview(records: readonly Arrived[], parts: readonly Par
     return ranges.some(([first, last]) => line_start <= last && line_end >= first)
   })
 }
-
-/** Records of followed eyes from which on they alone are judged: the fewest that show a distribution. */
-const LEAST_OF_EYES = 10
-
-/**
- * Selects the records that show whether a person looked: those of followed eyes where there are enough. The views of a page come
- * at its own pace, and would say that eyes beside them are a program's.
- */
-export function eyesOrAll(records: readonly Arrived[]): readonly Arrived[] {
-  const eyes = records.filter(({ tensor: { source } }) => source === 'eye_tracker' || source === 'webcam')
-  return eyes.length >= LEAST_OF_EYES ? eyes : records
-}

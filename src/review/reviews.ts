@@ -17,7 +17,7 @@ import { gestureOf } from './gestures.ts'
 import { readingOf, type Sighting } from './reading.ts'
 import { usualPace } from './reading-pace.ts'
 import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
-import { eyesOrAll, recordsOfReview } from './records-of-review.ts'
+import { recordsOfReview } from './records-of-review.ts'
 import {
   changeOf,
   checksOf,
@@ -111,7 +111,7 @@ export function createReviews(deps: {
     const evidence = { sightings: sightingsIn(attention), gestures, acknowledged: new Set(acknowledged) }
     const reading = await readingOf({ parts, canary }, evidence, started)
     const about = recordsOfReview(attention, parts, started)
-    const { assessment = null, sketch = null } = (await gaze.assess(row, eyesOrAll(about))) ?? {}
+    const { assessment = null, sketch = null } = (await gaze.assess(row, about)) ?? {}
     const hunks = reading.parts.filter((_, at) => parts[at]?.kind === 'hunk')
     const isUnread = hunks.length > 0 && hunks.every(({ seen }) => seen === 0)
     const level = levelOf({ activeMs: reading.active_ms, isUnread }, assessment)
