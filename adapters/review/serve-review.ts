@@ -60,7 +60,11 @@ export async function serveReview(
   const tracker = createTrackerPositions()
   const isOfTracker = (request: string, token: string) => request === SENT && tracker.isToken(token)
   const addRoutes = (app: Hono<Frame>) => {
-    app.post('/api/tracker', (c) => c.json({ token: tracker.open() }))
+    app.post('/api/tracker', (c) => c.json(tracker.open()))
+    app.delete('/api/tracker', (c) => {
+      tracker.close()
+      return c.body(null, 204)
+    })
     app.post('/api/positions', async (c) => {
       tracker.add(await bodyOf(c, SentPositions), Date.now())
       return c.body(null, 204)

@@ -23,8 +23,10 @@ export const SentPositions = z.object({
 
 /** Positions of eyes, between a tracker and the page that knows which lines are there. */
 export interface TrackerPositions {
-  /** Takes positions from now on. Returns the token that a tracker needs. */
-  open(): string
+  /** Takes positions from now on, without those of before. Returns the token that a tracker needs, and what to ask for first. */
+  open(): { token: string; next: number }
+  /** Takes none until it is opened again. */
+  close(): void
   isToken(token: string): boolean
   add(sent: z.infer<typeof SentPositions>, now: number): void
   since(after: number): { positions: { at: number; x: number; y: number }[]; next: number }
@@ -39,7 +41,12 @@ export function createTrackerPositions(): TrackerPositions {
   return {
     open() {
       isOpen = true
-      return token
+      kept = []
+      return { token, next }
+    },
+    close() {
+      isOpen = false
+      kept = []
     },
     isToken: (sent) => isOpen && isSameSecret(sent, token),
     add({ positions }, now) {

@@ -245,6 +245,17 @@ describe('eyes on the page of gazeway review', { skip: WITHOUT_BROWSER }, () => 
       assert.ok(names(record, line) && !names(record, line + 5), JSON.stringify(record))
     }
     await page.getByRole('button', { name: 'Turn off' }).click()
+    await until(async () => (await send(token, [elsewhere])) === 401, { seconds: 60 })
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.getByRole('button', { name: 'Follow my eyes' }).click()
+    await page.getByRole('button', { name: 'Use an eye tracker' }).click()
+    await until(() => asked.some((one) => one.includes('/api/positions?after=')), { seconds: 60 })
+    const [first = ''] = asked.filter((one) => one.includes('/api/positions?after='))
+    assert.ok(Number(new URL(first).searchParams.get('after')) > 0, 'positions of before are not asked for')
+    await page.getByText('Waiting for positions of your tracker.').waitFor()
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    await until(async () => (await send(token, [elsewhere])) === 401, { seconds: 60 })
     await decide(page, 'Approve')
     assert.equal((await ended).code, 0)
     assert.deepEqual(faults, [])

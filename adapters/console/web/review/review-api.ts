@@ -78,7 +78,8 @@ async function openReview(opened: Exclude<Opened, { id: null }>): Promise<OpenRe
     passkeys,
     approval: null,
     tracker: {
-      open: async () => (await ask<{ token: string }>('POST', '/api/tracker', token)).token,
+      open: () => ask('POST', '/api/tracker', token),
+      close: () => ask('DELETE', '/api/tracker', token),
       positions: (after) => ask('GET', `/api/positions?after=${after}`, token),
     },
     sendEvidence: (records) => ask('POST', `${path}/evidence`, token, { records }),
@@ -104,7 +105,7 @@ async function ask<Reply>(method: string, path: string, token: string | null, bo
   const reply = await fetch(path, { method, headers, ...content }).catch(() => {
     throw new Error('gazeway review does not answer. It ended, or was stopped.')
   })
-  const said = await reply.json()
+  const said = reply.status === 204 ? undefined : await reply.json()
   if (reply.ok) return said as Reply
   throw new Refusal((said as { error: ErrorBody }).error.message)
 }

@@ -5,8 +5,10 @@ const ASK_MS = 200
 
 /** Positions that the program of an eye tracker sends to `gazeway review`, as shares of the screen. */
 export interface Tracker {
-  /** Lets a tracker send positions from now on. Returns the token that it needs. */
-  open(): Promise<string>
+  /** Lets a tracker send positions from now on. Returns the token that it needs, and what to ask for first. */
+  open(): Promise<{ token: string; next: number }>
+  /** Refuses the positions of a tracker until it is opened again. */
+  close(): Promise<void>
   /** @returns those that came since `after`, and what to ask for next */
   positions(after: number): Promise<{ positions: readonly Point[]; next: number }>
 }
@@ -23,8 +25,9 @@ export function followTracker(
   const screenOf = watchScreen()
   let isOn = true
   const follow = async () => {
-    on.onToken(await tracker.open())
-    for (let after = 0; isOn; ) {
+    const { token, next: first } = await tracker.open()
+    on.onToken(token)
+    for (let after = first; isOn; ) {
       const { positions, next } = await tracker.positions(after)
       after = next
       if (isOn && positions.length > 0) on.onPoints(positions.map(screenOf.toWindow))
@@ -35,6 +38,8 @@ export function followTracker(
   return () => {
     isOn = false
     screenOf.stop()
+    // Where this fails, the next opening drops what was sent until then.
+    tracker.close().catch(() => {})
   }
 }
 
