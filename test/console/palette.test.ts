@@ -57,6 +57,17 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
     await page.keyboard.type(text)
   }
 
+  /** Pastes a text while an element has the focus. */
+  const paste = (page: Page, selector: string, pasted: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((target, text) => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text', text)
+        target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+      }, pasted)
+
   it('leads by the keyboard to pages, actions and records of each kind', async () => {
     const page = await under.open('#/overview', { key: under.platform.admin })
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
@@ -109,23 +120,45 @@ describe('the palette', { skip: WITHOUT_BROWSER }, () => {
   it('opens with a text that is pasted on a page, and leaves one that is pasted into a field', async () => {
     const page = await under.open('#/calls', { key: under.platform.admin })
     await page.getByRole('heading', { name: 'Calls', level: 1 }).waitFor()
-    const paste = (selector: string) =>
-      page
-        .locator(selector)
-        .first()
-        .evaluate((target, text) => {
-          const clipboardData = new DataTransfer()
-          clipboardData.setData('text', text)
-          target.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
-        }, ` ${taskId} `)
-    await paste('main input')
-    await paste('main h1')
+    await paste(page, 'main input', ` ${taskId} `)
+    await paste(page, 'main h1', ` ${taskId} `)
     await page.getByRole('option').filter({ hasText: 'Tasks' }).first().waitFor()
     assert.equal(await finder(page).inputValue(), taskId)
     await page.keyboard.press('Enter')
     await page.waitForURL(new RegExp(`#/tasks/${taskId}`))
     await page.keyboard.press('Control+k')
     assert.equal(await finder(page).inputValue(), '', 'the palette begins empty')
+    await page.close()
+  })
+
+  it('asks for a text that is pasted on a page once a key is pressed, and never for a secret', async () => {
+    const page = await under.open('#/overview', { key: under.platform.admin })
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      asked.push(decodeURIComponent(`${request.url()} ${request.postData() ?? ''}`))
+    })
+    const askedFor = (text: string) => asked.filter((one) => one.includes(text))
+    const found = page.getByRole('option').filter({ hasText: 'palette/colour' })
+    await paste(page, 'main h1', 'palette/col')
+    await page.getByText('Enter searches for this text, Esc closes.').waitFor()
+    // The overview asks for the health every 3 s; a search comes 150 ms after the text.
+    for (const _ of [1, 2]) await page.waitForRequest((request) => request.url().endsWith('/health'))
+    assert.deepEqual(askedFor('palette/col'), [])
+    await page.keyboard.press('Enter')
+    await found.waitFor()
+    assert.ok(askedFor('palette/col').length > 0)
+    await page.keyboard.press('Escape')
+    await finder(page).waitFor({ state: 'detached' })
+    const secret = `sk-proj-${'a1b2'.repeat(8)}`
+    await paste(page, 'main h1', secret)
+    await page.getByText('This looks like a key of a model provider. Records are not searched for it.').waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('z')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('palette/col')
+    await found.waitFor()
+    assert.deepEqual(askedFor(secret), [])
     await page.close()
   })
 

@@ -4,6 +4,7 @@ import type { Escrow } from '../../../../src/escrow/escrow.ts'
 import type { GroupRecord } from '../../../../src/identity/group.ts'
 import type { KeyRecord } from '../../../../src/identity/key.ts'
 import type { Task } from '../../../../src/tasks/tasks.ts'
+import { secretIn } from '../../../../src/text/secret-text.ts'
 import type { ReceiptRecord } from '../../../../src/wallet/receipts/receipt.ts'
 import type { FoundMemories } from '../../../platform/routes/memory-routes.ts'
 import type { ShownUpstream } from '../../../platform/routes/upstream-routes.ts'
@@ -72,9 +73,12 @@ export function findPlaces(text: string): Found[] {
   return [{ ...kind, label: text, address: href(page, { id: text }) }, ...named]
 }
 
-/** Finds settings, keys, groups, upstreams, tasks, escrows, receipts, sessions and memories. Kinds that this key may not read are omitted. */
+/**
+ * Finds settings, keys, groups, upstreams, tasks, escrows, receipts, sessions and memories. Kinds that this key may not read are
+ * omitted. A secret is not asked for: proxies log addresses, and a search of memories may send it to a provider.
+ */
 export async function findRecords(text: string, signal: AbortSignal): Promise<{ found: Found[]; error: unknown }> {
-  if (text.length < SHORTEST) return { found: [], error: null }
+  if (text.length < SHORTEST || secretIn(text) !== null) return { found: [], error: null }
   const kinds = await Promise.allSettled(SEARCHES.map((search) => readable(search(text, signal))))
   const found = kinds.flatMap((kind) => (kind.status === 'fulfilled' ? kind.value.slice(0, MAX_SHOWN) : []))
   const [error = null] = kinds.flatMap((kind) => (kind.status === 'rejected' ? [kind.reason as unknown] : []))

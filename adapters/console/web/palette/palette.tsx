@@ -1,4 +1,5 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { secretIn } from '../../../../src/text/secret-text.ts'
 import { ErrorNote } from '../components/components.ts'
 import { go } from '../router.ts'
 import { type Found, findPlaces, findRecords } from './find.ts'
@@ -9,13 +10,18 @@ const PAUSE_MS = 150
 /** Longest text, in characters: that of the longest name, the key of a memory. */
 const LONGEST = 512
 
-/** Palette that leads to any page, record, setting or action by its name or id. @param initial text that is searched at first */
+/**
+ * Palette that leads to any page, record, setting or action by its name or id.
+ *
+ * @param initial text that was pasted on a page. Records are not searched for it before a key is pressed
+ */
 export default function Palette({ initial, onClose }: { initial: string; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const [text, setText] = useState(initial)
   const [at, setAt] = useState(0)
-  const { records, error } = useRecords(text.trim())
+  const [isAsked, setAsked] = useState(initial === '')
+  const { records, error } = useRecords(isAsked ? text.trim() : '')
   const found = [...findPlaces(text.trim()), ...records]
   const chosen = Math.min(at, found.length - 1)
 
@@ -34,7 +40,9 @@ export default function Palette({ initial, onClose }: { initial: string; onClose
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (by === undefined || found.length === 0) return
+    if (by === undefined) return
+    setAsked(true)
+    if (found.length === 0) return
     event.preventDefault()
     setAt((chosen + by + found.length) % found.length)
   }
@@ -49,6 +57,7 @@ export default function Palette({ initial, onClose }: { initial: string; onClose
       <form
         onSubmit={(event) => {
           event.preventDefault()
+          setAsked(true)
           open(found[chosen])
         }}
       >
@@ -66,6 +75,7 @@ export default function Palette({ initial, onClose }: { initial: string; onClose
           onKeyDown={onKeyDown}
           onInput={({ currentTarget }) => {
             setText(currentTarget.value)
+            setAsked(true)
             setAt(0)
           }}
         />
@@ -88,10 +98,16 @@ export default function Palette({ initial, onClose }: { initial: string; onClose
         ))}
       </div>
       <p class="hint" role="status">
-        {found.length === 0 ? 'Nothing has this name or id.' : '↑ ↓ choose, Enter opens, Esc closes.'}
+        {hintFor({ secret: secretIn(text), isAsked, isFound: found.length > 0 })}
       </p>
     </dialog>
   )
+}
+
+function hintFor(of: { secret: string | null; isAsked: boolean; isFound: boolean }): string {
+  if (of.secret !== null) return `This looks like ${of.secret}. Records are not searched for it.`
+  if (of.isFound) return '↑ ↓ choose, Enter opens, Esc closes.'
+  return of.isAsked ? 'Nothing has this name or id.' : 'Enter searches for this text, Esc closes.'
 }
 
 /** Records that hold a text, once typing pauses. Those of the text before stay until then. */
