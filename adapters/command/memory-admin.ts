@@ -63,27 +63,24 @@ export function showMemory(loaded: LoadedConfig, key: string, flags: MemoryFlags
 export function deleteMemory(loaded: LoadedConfig, key: string, flags: MemoryFlags): Promise<void> {
   return onMemories(loaded, async (memory, projects) => {
     const { namespace = 'default' } = flags
-    const places = [...(await projectsIn(projects, flags)), null].map((project) => ({ key, namespace, project }))
+    const places = (await deletedIn(projects, flags)).map((project) => ({ key, namespace, project }))
     const { project } = await forgetFirst(memory, places)
     process.stdout.write(`Deleted ${plain(key)} of ${named(project)}, with all its versions.\n`)
   })
 }
 
-/**
- * Deletes all memories of the project and of none with a tag. With the tag of a session, a memory that was there before is as
- * it was then.
- */
+/** Deletes all memories with a tag. With the tag of a session, a memory that was there before is as it was then. */
 export function deleteTagged(loaded: LoadedConfig, tag: string, flags: MemoryFlags): Promise<void> {
   return onMemories(loaded, async (memory, projects, store) => {
     const { namespace } = flags
-    const of = await projectsIn(projects, flags)
+    const of = await deletedIn(projects, flags)
     if (tag.startsWith(OF_SESSION)) {
       const scope = { space: SPACE, tag, namespace, projects: of }
       const { deleted, others } = await store.write((trx) => takeBack(trx, scope, new Date().toISOString()))
       return printDeleted(deleted, others === 0 ? '' : ` ${others} others are as they were without the session.`)
     }
     let deleted = 0
-    for (const project of [...of, null])
+    for (const project of of)
       for (let found = LISTED; found === LISTED; deleted += found) {
         const tagged = await newestOf(store, { namespace, tag, project })
         for (const { id } of tagged) await memory.remove(id)
@@ -154,6 +151,12 @@ async function forgetFirst(memory: Memories, [place, ...others]: readonly Memory
 async function projectsIn(projects: Projects, { project }: MemoryFlags): Promise<string[]> {
   if (project === undefined) return projects.at([process.cwd()])
   return project === NONE ? [] : [await projects.named(project)]
+}
+
+/** Projects whose memories are deleted: the named one alone, or this folder's and none. */
+async function deletedIn(projects: Projects, flags: MemoryFlags): Promise<Array<string | null>> {
+  const of = await projectsIn(projects, flags)
+  return flags.project === undefined || of.length === 0 ? [...of, null] : of
 }
 
 const named = (project: string | null): string => (project === null ? 'no project' : plain(project))

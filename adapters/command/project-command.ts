@@ -42,11 +42,10 @@ export function initProject(loaded: LoadedConfig, folder: string): Promise<void>
 function report({ project, from, moved, kept }: JoinedProject): void {
   print(`This is the project ${project} now. Memories moved: ${moved}.`)
   if (kept.length === 0) return
-  print(`It has these keys too, so they stay in ${from}: ${kept.join(', ')}.`)
-  print(
-    `To keep one of ${from}: gazeway memory delete KEY --project ${project}, then gazeway project merge ${from} ${project}`,
-  )
-  print(`To keep one of ${project}: gazeway memory delete KEY --project ${from}`)
+  print(`It has these keys too, each as NAMESPACE/KEY, so they stay in ${from}: ${kept.join(', ')}.`)
+  const remove = 'gazeway memory delete KEY --namespace NAMESPACE --project'
+  print(`To keep one of ${from}: ${remove} ${project}, then gazeway project merge ${from} ${project}`)
+  print(`To keep one of ${project}: ${remove} ${from}`)
 }
 
 const print = (line: string): void => void process.stdout.write(`${plain(line)}\n`)

@@ -27,8 +27,8 @@ export function capturedMemoriesContract(open: () => Promise<Store>): void {
       recall,
       capture: (key: string, value: string, more: Partial<MemoryInput> = {}) =>
         put(key, value, { tags: ['captured', TAG], ...more }),
-      takeBack: (of: { namespace?: string; projects?: string[] } = {}) =>
-        store.write((trx) => takeBack(trx, { space: 0, tag: TAG, projects: [], ...of }, time().toISOString())),
+      takeBack: (of: { namespace?: string; projects?: Array<string | null> } = {}) =>
+        store.write((trx) => takeBack(trx, { space: 0, tag: TAG, projects: [null], ...of }, time().toISOString())),
       /** All text that is kept, also of earlier versions. */
       kept: async () => `${await rows('memories')}${await rows('memory_versions')}`,
     }
@@ -127,9 +127,10 @@ export function capturedMemoriesContract(open: () => Promise<Store>): void {
         await capture('k', 'walrus', of)
       }
       const before = await kept()
-      assert.deepEqual(await takeBack({ namespace: 'default', projects: ['/a'] }), { deleted: 0, others: 0 })
+      assert.deepEqual(await takeBack({ namespace: 'default', projects: ['/a', null] }), { deleted: 0, others: 0 })
       assert.equal(await kept(), before)
-      assert.deepEqual(await takeBack({ projects: ['/b'] }), { deleted: 6, others: 0 })
+      assert.deepEqual(await takeBack({ projects: ['/b'] }), { deleted: 4, others: 0 })
+      assert.deepEqual(await takeBack(), { deleted: 2, others: 0 })
       assert.doesNotMatch(await kept(), /walrus/)
       await store.close()
     })

@@ -59,22 +59,27 @@ describe('two projects with keys in both', () => {
     for (const of of [shop, copy]) {
       mkdirSync(of.project)
       const { client, call } = await connect(of)
-      for (const key of ['one', 'two']) await call('gateway_memory_store', { key, value: `${key} of ${of.project}` })
+      for (const key of ['one', 'two'])
+        await call('gateway_memory_store', { key, namespace: 'ops', value: `${key} of ${of.project}` })
+      await call('gateway_memory_store', { key: 'one', project: null, value: 'of all projects' })
       await client.close()
     }
     const first = await run(place, ['project', 'merge', copy.project, shop.project])
     const [keep = [], merge = [], drop = []] = [...first.stdout.matchAll(/gazeway ((?:memory|project) [^\n,]*)/g)].map(
       ([, words = '']) => words.split(' '),
     )
-    const named = (words: string[], key: string) => words.map((word) => (word === 'KEY' ? key : word))
+    const named = (words: string[], key: string) => words.map((word) => ({ KEY: key, NAMESPACE: 'ops' })[word] ?? word)
+    const astray = await run(place, ['memory', 'delete', 'one', '--project', copy.project])
+    assert.deepEqual([astray.code, astray.stdout], [1, ''], 'that of no project is another')
     for (const words of [named(drop, 'two'), named(keep, 'one'), merge]) {
       const { code, stderr } = await run(place, words)
       assert.equal(code, 0, stderr)
     }
     const values = ['one', 'two'].map(
-      async (key) => JSON.parse((await run(copy, ['memory', 'show', key])).stdout).value,
+      async (key) => JSON.parse((await run(copy, ['memory', 'show', key, '--namespace', 'ops'])).stdout).value,
     )
     assert.deepEqual(await Promise.all(values), [`one of ${copy.project}`, `two of ${shop.project}`])
+    assert.equal(JSON.parse((await run(place, ['memory', 'show', 'one'])).stdout).value, 'of all projects')
   })
 })
 

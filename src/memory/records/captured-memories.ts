@@ -44,13 +44,13 @@ export async function limitCaptured(
   )
 }
 
-/** Memories that a session may have stored: those of a namespace, or of all, and of some projects and of none. */
+/** Memories that a session may have stored: those of a namespace, or of all, and of some projects; null is none. */
 export interface SessionScope {
   space: number
   /** Tag of the session: `session:ID`. */
   tag: string
   namespace?: string | undefined
-  projects: readonly string[]
+  projects: ReadonlyArray<string | null>
 }
 
 /** Number of memories that the session alone had stored, and of the others that it had changed. */
@@ -94,7 +94,11 @@ async function placesOf(trx: Transaction<Schema>, { space, tag, namespace, proje
       .select(['space', 'namespace', 'key', 'project'])
       .where('space', '=', space)
       .where(hasTag(tag))
-      .where(sql<string>`coalesce(project, '')`, 'in', [...projects, ''])
+      .where(
+        sql<string>`coalesce(project, '')`,
+        'in',
+        projects.map((project) => project ?? ''),
+      )
     return namespace === undefined ? tagged : tagged.where('namespace', '=', namespace)
   }
   return stored('memories').union(stored('memory_versions')).orderBy('namespace').orderBy('key').execute()
