@@ -2,19 +2,26 @@
 export const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File-\d/
 
 /** Values that stand for a secret, or say where it is kept. */
-const PLACEHOLDERS = /process\.env|os\.environ|os\.getenv|env[.[(:]|1password|keepass|bitwarden|vault/
+const PLACEHOLDERS = /(?:process\.env|os\.environ|os\.getenv|1password|keepass(?:xc)?|bitwarden|vault)\b|env[.[(:]/
+
+/** Signs between a name and its value. */
+const SIGNS = '=>?|:=?'
+const SIGNS_OR_IS = `${SIGNS}|\\bis\\b`
 
 /**
  * Matches a value after a name, also one that is a part of a longer name (`DB_PASSWORD`, `clientSecret`). The value has a
  * letter and a digit, and none of the characters of a placeholder or a path: `$PASSWORD`, `<token>`, `op://shop/db`.
  *
- * @param names alternatives, case-insensitive. No colon stands before one: an ARN of a secret says where it is kept
+ * @param names alternatives, case-insensitive. None is in an ARN, which says where a secret is kept
+ * @param signs alternatives that stand between the name and the value
  * @param length the least characters of a value
  */
-function assigned(names: string, length: number): RegExp {
+function assigned(names: string, signs: string, length: number): RegExp {
   const value = `(?!${PLACEHOLDERS.source})(?=[^\\s"']{0,100}\\d)(?=[^\\s"']{0,100}[a-z])[^\\s"'<>(){}$*/]{${length}}`
-  return new RegExp(`(?<!:)(?:${names})["']?\\s{0,5}(?:=>?|:=?|\\bis\\b)\\s{0,5}["']?${value}`, 'i')
+  return new RegExp(`(?<!\\barn:\\S{0,80}:)(?:${names})["']?\\s{0,5}(?:${signs})\\s{0,5}["']?${value}`, 'i')
 }
+
+const KEYS = '(?:secret|access|private|account)(?:[ _-]?access)?[ _-]?key'
 
 /** Secrets by their form, each with its name. */
 const FORMS: ReadonlyArray<readonly [what: string, form: RegExp]> = [
@@ -37,11 +44,12 @@ const FORMS: ReadonlyArray<readonly [what: string, form: RegExp]> = [
   ['a JSON Web Token', /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10}/],
   ['a token of a request', /\bbearer\s{1,5}(?=[\w.~+/=-]{0,100}\d)(?=[\w.~+/=-]{0,100}[a-z])[\w.~+/=-]{16}/i],
   ['an address with a password', /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,100}:(?![$<{*]|pass|secret)[^\s/@]{4,100}@/i],
-  ['a password', assigned('pass(?:word|wd|phrase|code)|pwd', 6)],
-  [
-    'a key or a token',
-    assigned('(?:secret|access|api|private|account)(?:[ _-]?access)?[ _-]?key|secret|token|credentials?', 8),
-  ],
+  ['a password', assigned('pass(?:word|wd|phrase)|pwd', SIGNS_OR_IS, 6)],
+  ['a password', assigned('passcode', SIGNS, 6)],
+  ['a key or a token', assigned('api(?:[ _-]?access)?[ _-]?key|secret|token', SIGNS_OR_IS, 8)],
+  ['a key or a token', assigned(`${KEYS}|credentials?`, SIGNS, 8)],
+  // A sentence about a key has a longer value where it says the key itself.
+  ['a key or a token', assigned(KEYS, SIGNS_OR_IS, 20)],
 ]
 
 /** Names the kind of secret that a text seems to hold: "a token of GitHub". Null when it seems to hold none. */
