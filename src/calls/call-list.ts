@@ -25,6 +25,8 @@ import { callsOfSession, meetingAny, SESSION_COLUMNS, type SessionCondition } fr
 const FIRST_TIME = '0001-01-01T00:00:00.000Z'
 /** Most keys of a group whose calls are read one key after another. */
 const MOST_CALLERS = 200
+/** Selections of one list that are read at once. */
+const QUERIES_AT_ONCE = 4
 /** Largest content in a list, in bytes. A single call is shown in full. */
 const LISTED_CONTENT = 1024 * 1024
 
@@ -68,10 +70,10 @@ export async function listCalls(
     after === undefined ? calls : calls.where(sql<boolean>`(at, call_id) < (${after[0]}, ${after[1]})`),
   )
   return readPage(filter, {
-    rows: (limit) => newest<ReadCall>(each, (calls) => listed(calls, store.engine), limit, offset),
+    rows: (limit) => newest<ReadCall>(each, (calls) => listed(calls, store.engine), { db, limit, offset }),
     async sizes(limit) {
       const width = listedWidth(store.engine).as('bytes')
-      const rows = await newest(each, (calls) => calls.select(['at', 'call_id', width]), limit, offset)
+      const rows = await newest(each, (calls) => calls.select(width), { db, limit, offset })
       return rows.map(({ bytes }) => bytes)
     },
     total: () => {
@@ -92,8 +94,7 @@ export async function newestIds(
   limit: number,
 ): Promise<string[]> {
   const each = newestFirst(store.db, await conditionsOf(store, filter, models))
-  const rows = await newest(each, (calls) => calls.select(['at', 'call_id']), limit, 0)
-  return rows.map(({ call_id }) => call_id)
+  return (await newestPlaces(each, limit)).map(({ call_id }) => call_id)
 }
 
 /** Reads calls by their ids, newest first, without content. */
@@ -262,31 +263,39 @@ export const CALL_COLUMNS = [
   ...SESSION_COLUMNS,
 ] as const
 
+/** Place of a call in the order of lists. */
+type Place = Pick<CallRow, 'at' | 'call_id'>
+
 /**
- * Newest calls of some models, or of some names of a session. Each is read through its own index: one query for several
- * would sort every match.
+ * Newest calls of some keys, models, or names of a session. Each is read through its own index: one query for several would
+ * sort every match. Only their places are read from each; their other columns, of those that are among the newest of all.
  */
-async function newest<Row extends Pick<CallRow, 'at' | 'call_id'>>(
+async function newest<Row>(
   each: readonly Selected[],
   select: (calls: Selected) => SelectQueryBuilder<Schema, 'calls', Row>,
-  limit: number,
-  offset: number,
+  { db, limit, offset }: { db: Kysely<Schema>; limit: number; offset: number },
 ): Promise<Row[]> {
-  const found = await Promise.all(
-    each.map((calls) => {
-      const rows = select(calls)
-      return (each.length === 1 ? rows.limit(limit).offset(offset) : rows.limit(offset + limit)).execute() as Promise<
-        Row[]
-      >
-    }),
-  )
-  if (found.length === 1) return found.flat()
-  const isNewer = (a: Row, b: Row) => (a.at === b.at ? a.call_id > b.call_id : a.at > b.at)
-  return found
-    .flat()
-    .sort((a, b) => (isNewer(a, b) ? -1 : 1))
-    .slice(offset, offset + limit)
+  const [only] = each
+  if (only !== undefined && each.length === 1)
+    return (await select(only).limit(limit).offset(offset).execute()) as Row[]
+  const ids = (await newestPlaces(each, offset + limit)).slice(offset).map(({ call_id }) => call_id)
+  if (ids.length === 0) return []
+  const calls: Selected = db.selectFrom('calls').where('call_id', 'in', ids)
+  return (await select(calls.orderBy('at', 'desc').orderBy('call_id', 'desc')).execute()) as Row[]
 }
+
+/** Places of the newest calls of several selections, newest first. */
+async function newestPlaces(each: readonly Selected[], limit: number): Promise<Place[]> {
+  let places: Place[] = []
+  for (let at = 0; at < each.length; at += QUERIES_AT_ONCE) {
+    const some = each.slice(at, at + QUERIES_AT_ONCE)
+    const found = await Promise.all(some.map((calls) => calls.select(['at', 'call_id']).limit(limit).execute()))
+    places = [...places, ...found.flat()].sort((a, b) => (isNewer(a, b) ? -1 : 1)).slice(0, limit)
+  }
+  return places
+}
+
+const isNewer = (a: Place, b: Place): boolean => (a.at === b.at ? a.call_id > b.call_id : a.at > b.at)
 
 /**
  * Counts the calls of a time range that the trail still holds. The hourly sums include pruned calls, which a list

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { listCalls } from '../../src/calls/call-list.ts'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { ask, errorOf, type RunningPlatform, startPlatform } from './platform.ts'
@@ -169,6 +170,39 @@ describe('the calls over HTTP', () => {
     assert.equal((await get<Stats>(`/api/calls/stats?group=${bare}`)).totals.calls, 0)
     assert.deepEqual(ids(await get(`/api/calls?group=${group}`, eve.key)), [])
     assert.deepEqual(ids(await get(`/api/calls?group=${group}`, bob.key)), ['call_b1'])
+  })
+
+  it('reads the content of no more calls of a group than a page shows', async () => {
+    const { keys, groups, calls, store } = platform.gateway
+    const { id: group } = await groups.create({ name: 'writers', budgets: [] })
+    const expected: string[] = []
+    for (let i = 0; i < 9; i++) {
+      const { record } = await keys.create({ name: `writer ${i}`, scopes: ['inference'], group })
+      for (let turn = 0; turn < 4; turn++) {
+        const call = { call_id: `call_w${turn}${i}`, at: `2026-04-02T10:${turn}${i}:00.000Z`, caller_id: record.id }
+        calls.record({ ...CALL, ...call, content: { request: 'r'.repeat(1000), answer: 'a' } })
+        expected.unshift(call.call_id)
+      }
+    }
+    expected.sort().reverse()
+    await calls.flush()
+    let read = 0
+    const counted = store.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        read += result.rows.filter(({ content }) => typeof content === 'string').length
+        return result
+      },
+    })
+    for (const offset of [0, 7]) {
+      read = 0
+      const page = await listCalls({ ...store, db: counted }, { group, limit: 5, offset }, undefined)
+      assert.deepEqual(ids(page), expected.slice(offset, offset + 5))
+      assert.ok(page.items.every(({ content }) => content !== undefined))
+      assert.equal(page.total, 36)
+      // One more tells that others follow.
+      assert.equal(read, 6)
+    }
   })
 
   it('describes every key of the configuration', async () => {
