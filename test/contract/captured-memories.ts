@@ -68,6 +68,19 @@ export function capturedMemoriesContract(open: () => Promise<Store>): void {
       await store.close()
     })
 
+    it('leaves the version of before among those that are kept, however often it updated that', async () => {
+      const { store, put, capture, recall, takeBack, kept } = await start()
+      for (const value of ['long before', 'of before']) await put('k', value)
+      const before = lasting(await recall('k'))
+      for (let i = 0; i < 25; i++) await capture('k', `walrus ${i}`)
+      const earlier = await store.db.selectFrom('memory_versions').select('version').orderBy('version').execute()
+      assert.deepEqual([earlier.length, earlier[0]?.version, earlier[1]?.version], [21, 2, 7])
+      assert.deepEqual(await takeBack(), { deleted: 0, others: 1 })
+      assert.deepEqual(lasting(await recall('k')), before)
+      assert.doesNotMatch(await kept(), /walrus/)
+      await store.close()
+    })
+
     it('leaves what was superseded before as it was', async () => {
       const { store, put, capture, recall, takeBack, kept } = await start()
       await put('k', 'wrong')

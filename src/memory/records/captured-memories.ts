@@ -4,13 +4,11 @@ import type { Schema } from '../../store/schema.ts'
 import type { MemoryVersionRow } from '../../store/tables/memory-tables.ts'
 import { type CountChanges, createCountChanges } from './count-changes.ts'
 import { deleteMemories, REMOVED, takeOut } from './memory-expiry.ts'
-import { isAt, type Place } from './memory-place.ts'
-import type { MemoryInput } from './memory-record.ts'
+import { hasTag, isAt, type Place } from './memory-place.ts'
+import { type MemoryInput, OF_SESSION } from './memory-record.ts'
 import { forgetVersions } from './memory-versions.ts'
 import { keepCounted } from './store-memory.ts'
 
-/** Beginning of the tag that names the session of a captured memory. */
-export const OF_SESSION = 'session:'
 /** Most memories that a session stores by itself (`memory.capture`). */
 const MOST = 10
 
@@ -103,9 +101,6 @@ async function placesOf(trx: Transaction<Schema>, { space, tag, namespace, proje
   }
   return stored('memories').union(stored('memory_versions')).orderBy('namespace').orderBy('key').execute()
 }
-
-/** SQL condition: a memory or a version has a tag. */
-const hasTag = (tag: string) => sql<boolean>`replace(tags, ${JSON.stringify(tag)}, '') <> tags`
 
 /**
  * Passes on what a memory had superseded that will be gone: to the one that superseded it in turn, or to none.

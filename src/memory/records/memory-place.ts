@@ -9,6 +9,10 @@ export type Place = Pick<MemoryRow, 'space' | 'namespace' | 'key' | 'project'>
 export const isAt = ({ space, namespace, key, project }: Place): RawBuilder<boolean> =>
   sql<boolean>`(space = ${space} and namespace = ${namespace} and key = ${key} and coalesce(project, '') = ${project ?? ''})`
 
+/** SQL condition: a memory or a version has a tag. */
+export const hasTag = (tag: string): RawBuilder<boolean> =>
+  sql<boolean>`(replace(tags, ${JSON.stringify(tag)}, '') <> tags)`
+
 /** Names a place in a message. */
 export const describePlace = ({ namespace, key, project }: Omit<Place, 'space'>): string =>
   `${JSON.stringify(key)} in ${JSON.stringify(namespace)}${project === null ? '' : ` of the project ${JSON.stringify(project)}`}`

@@ -8,6 +8,8 @@ import { MAX_INDEXED_WORDS } from '../words/indexed-words.ts'
 
 /** Largest value in bytes. A text counts by its UTF-8 bytes without escapes, other values by their JSON. */
 const MAX_VALUE_BYTES = 256 * 1024
+/** Beginning of the tag that names the session of a captured memory. */
+export const OF_SESSION = 'session:'
 /** Deepest nesting of a value, so that readers do not exhaust their stack. */
 const MAX_VALUE_DEPTH = 100
 /** 100 years: every time keeps a four-digit year, so that times sort as text. */

@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Schema } from '../../store/schema.ts'
 import type { MemoryVersionRow } from '../../store/tables/memory-tables.ts'
-import { isAt, type Place } from './memory-place.ts'
+import { hasTag, isAt, type Place } from './memory-place.ts'
+import { OF_SESSION } from './memory-record.ts'
 
 /** Earlier versions kept per key, the latest ones. */
 const KEPT = 20
@@ -25,13 +26,13 @@ const COLUMNS = [
 
 /**
  * Keeps the current version of a memory that is about to be replaced. Each key keeps its latest twenty earlier
- * versions.
+ * versions, and the latest that is not of the session that stored the current one, which can be taken back.
  *
  * @param supersededBy key of the memory that supersedes it; null when the next version of the same key replaces it
  */
 export async function keepVersion(
   trx: Transaction<Schema>,
-  memory: Place & { seq: number; version: number },
+  memory: Place & { seq: number; version: number; tags: string },
   supersededBy: string | null,
 ): Promise<void> {
   await trx
@@ -44,9 +45,15 @@ export async function keepVersion(
         .where('seq', '=', memory.seq),
     )
     .execute()
-  await deletion(trx, memory)
-    .where('version', '<=', memory.version - KEPT)
-    .execute()
+  const surplus = deletion(trx, memory).where('version', '<=', memory.version - KEPT)
+  const session = (JSON.parse(memory.tags) as string[]).find((tag) => tag.startsWith(OF_SESSION))
+  if (session === undefined) return void (await surplus.execute())
+  const others = trx
+    .selectFrom('memory_versions')
+    .where(isAt(memory))
+    .where(sql<boolean>`not ${hasTag(session)}`)
+  const latest = others.select(sql<number>`coalesce(max(version), 0)`.as('latest'))
+  await surplus.where('version', '<>', latest).execute()
 }
 
 /** Deletes all earlier versions of some keys. */

@@ -28,7 +28,7 @@ export async function supersede(
   const place = { space, namespace, key: supersedes, project }
   const old = await trx
     .selectFrom('memories')
-    .select([...REMOVED, 'version'])
+    .select([...REMOVED, 'version', 'tags'])
     .where(isAt(place))
     .where(isLive(now))
     .forUpdate()
