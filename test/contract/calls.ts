@@ -49,7 +49,7 @@ const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
 }))
 
 /** A call that began before all others. */
-const callOf = (caller_id: string): CallRecord => ({
+export const callOf = (caller_id: string): CallRecord => ({
   ...(CALLS[0] as CallRecord),
   call_id: newId('call'),
   at: new Date(START - 40 * HOUR).toISOString(),

@@ -16,6 +16,7 @@ import { TaskList } from '../../src/tasks/tasks.ts'
 import { burnList } from '../../src/wallet/burn/burn.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { worksOn } from '../tasks/setup.ts'
+import { callOf } from './calls.ts'
 
 const GAZE = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 const now = () => new Date('2026-11-21T07:17:52.000Z')
@@ -181,7 +182,12 @@ export function plansContract(open: () => Promise<Store>): void {
       'statistics of calls by the hour': () => services.calls.stats({ from, to, group_by: 'hour', caller_id: 'key_1' }),
       'statistics of calls by caller': () => services.calls.stats({ from, to, group_by: 'caller' }),
       'statistics of calls of a caller': () => services.calls.stats({ group_by: 'day', caller_id: 'key_1' }),
-      'fallbacks of calls': () => services.calls.fallbacks({ from, to, caller_id: 'key_1' }),
+      'fallbacks of calls': async () => {
+        // They are counted from the oldest call on.
+        services.calls.record(callOf('key_1'))
+        await services.calls.flush()
+        await services.calls.fallbacks({ from, to, caller_id: 'key_1' })
+      },
       keys: () => services.keys.list({ limit: 5 }),
       'one key, and what it is held to': () => services.keys.find(`key_${'0'.repeat(32)}`),
       'keys of a wallet, and what they are held to': () => services.keys.inForce({ wallet: '0x1' }),
@@ -294,6 +300,7 @@ function indexOf({ sql }: CompiledQuery, page: RegExp | undefined): RegExp | und
   if (/"expires_at" <= /.test(sql))
     return /^SEARCH escrows USING .*INDEX escrows_expiring \(status=\? AND expires_at<\?\)$/
   if (/"lease_expires_at" <= /.test(sql)) return /^SEARCH tasks USING .*INDEX tasks_leased \(lease_expires_at<\?\)$/
+  if (/"fallback_from" is not null/.test(sql)) return /^SEARCH (?:calls|later) USING INDEX calls_fallback \(at>\?/m
   return /( desc limit \?|from call_sums )/.test(sql) ? page : undefined
 }
 
