@@ -19,6 +19,8 @@ import { asThreads } from './threads.ts'
 
 /** Longest time that one file may take, in milliseconds. */
 const FILE_MS = 300_000
+/** The same for several long files in one process. */
+const LONG_FILES_MS = 900_000
 /** Files that run at once: some of them wait for a clock or a disk. */
 const AT_ONCE = availableParallelism() + 2
 /** Linux's folder in memory, where stores and servers do not wait for a disk. */
@@ -30,6 +32,7 @@ const { values, positionals: places } = parseArgs({
   options: { long: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
+const fileMs = values.long ? LONG_FILES_MS : FILE_MS
 const ending = values.long ? '.long.ts' : '.test.ts'
 const files = longestFirst(testFiles()).filter(
   (file) => file.endsWith(ending) && (places.length === 0 || places.some((place) => file.startsWith(place))),
@@ -49,10 +52,10 @@ const runner = spawn(
   [
     // Reading them takes a tenth of each process. Where a whole run fails, its file is run by itself.
     ...(places.length > 0 ? ['--enable-source-maps'] : []),
-    `--test-timeout=${FILE_MS}`,
+    `--test-timeout=${fileMs}`,
     `${TESTS}/scripts/run-tests.js`,
     `${AT_ONCE}`,
-    `${FILE_MS}`,
+    `${fileMs}`,
     ...processes.map((files) => resolve(TESTS, `${programName(files)}.js`)),
   ],
   {
