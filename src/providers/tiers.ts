@@ -10,6 +10,14 @@ export interface TierFields {
   inference_geo?: unknown
 }
 
+/** Takes the fields that name a price out of a request, which may be large. */
+export const tierFields = ({ service_tier, serviceTier, speed, inference_geo }: TierFields): TierFields => ({
+  service_tier,
+  serviceTier,
+  speed,
+  inference_geo,
+})
+
 /** Tier, speed and region of a call. Null for the standard ones. */
 export interface CallTier {
   service: string | null

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { countUnmatched } from '../../src/wallet/receipts/missing-records.ts'
 import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
@@ -14,6 +16,9 @@ import {
   startUpstream,
   type UpstreamDouble,
 } from '../doubles/upstream.ts'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
 
 /** Prices of the scripted provider, in US dollars per 1,000,000 tokens. */
 const PRICES = { input: 3, output: 15 }
@@ -232,6 +237,17 @@ it('is counted where a request hides it', async () => {
   upstream.on('/chat/completions', provider)
 })
 
+/** Memory that is in use once what nobody refers to is collected. */
+async function heldBytes(): Promise<number> {
+  upstream.received.length = 0
+  for (let turns = 0; turns < 5; turns++) {
+    await delay(20)
+    collect()
+  }
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
 /** Bill of an answer in the background, whose usage is told once it is complete. */
 const READ_MICROS = 300_000 * PRICES.input + 500 * PRICES.output
 const COMPLETED = { ...response('Found.'), id: 'resp_1', usage: { input_tokens: 300_000, output_tokens: 500 } }
@@ -306,6 +322,24 @@ describe('an answer in the background', () => {
     await send('/responses/resp_1', null, 'DELETE')
     assert.equal(deletions, 1)
     assert.equal(await counted(), billed)
+  })
+
+  it('holds nothing of its request meanwhile', async () => {
+    works({ ...QUEUED, id: 'resp_1', status: 'cancelled' }, 0)
+    let answer: object = { ...QUEUED, id: 'resp_1', status: 'in_progress' }
+    upstream.on('/responses/resp_1', (reply, request) => json(200, answer)(reply, request))
+    const { send, counted } = await newKey(50)
+    const image_url = `data:image/png;base64,${'A'.repeat(4_000_000)}`
+    const input = [{ role: 'user', content: [{ type: 'input_image', image_url }] }]
+    const large = JSON.stringify({ model: 'agent', input, background: true, max_output_tokens: 500 })
+    const begin = async () => assert.match(await (await send('/responses', large)).text(), /"queued"/)
+    await begin()
+    const before = await heldBytes()
+    for (let times = 0; times < 8; times++) await begin()
+    // Connections and records let go of the last ones a little later.
+    await until(async () => (await heldBytes()) - before < 4 * large.length)
+    answer = { ...QUEUED, id: 'resp_1', status: 'cancelled' }
+    await counted()
   })
 
   it('has a receipt of nothing more for a customer where it has cost less than its reservation', async () => {

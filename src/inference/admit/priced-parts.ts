@@ -8,7 +8,7 @@ import type {
   FieldRules,
   PricedFields,
 } from '../../providers/priced-fields.ts'
-import type { TierFields } from '../../providers/tiers.ts'
+import { type TierFields, tierFields } from '../../providers/tiers.ts'
 import { isObject } from '../../text/json.ts'
 import { objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
@@ -103,7 +103,7 @@ const collected = (json: Fields): Collected => ({
   instead: [],
   beside: [],
   uses: [],
-  tiers: [json],
+  tiers: [tierFields(json)],
   longestInstead: 0,
   predicted: 0,
   isRouted: false,
@@ -134,7 +134,8 @@ function readField(rule: FieldRule, value: unknown, place: Place): void {
     case 'tier':
       if (typeof value !== 'string') throw notAllowed(path, 'must be a text')
       // Those of the request itself are there already.
-      if (path.includes('.')) parts.tiers.push({ ...place.json, [path.slice(path.lastIndexOf('.') + 1)]: value })
+      if (path.includes('.'))
+        parts.tiers.push(tierFields({ ...place.json, [path.slice(path.lastIndexOf('.') + 1)]: value }))
       return
     case 'model instead':
       parts.isRouted = true

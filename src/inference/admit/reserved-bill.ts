@@ -49,6 +49,8 @@ interface BillOf extends SessionCaller {
 export function reservedBill(deps: BillDeps, of: BillOf): Bill {
   const { key, sessionId, bound, reserved, counted, isOpenEnded, isDetached, isRewritten } = of
   const { reservation } = reserved
+  // Without the bound itself, which has the request: an answer in the background is billed hours later.
+  const { limitAt, ceilingAt, readsMore, isLimitedByClient } = bound
   const atFirst = reservation.left()
   const isBounded = atFirst !== Infinity
   const isCharged = key.billing !== 'recorded'
@@ -83,8 +85,8 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
 
   return {
     answerLimit,
-    limitAt: (model) => (answerLimit === null ? null : bound.limitAt(model, answerLimit)),
-    ceilingAt: bound.ceilingAt,
+    limitAt: (model) => (answerLimit === null ? null : limitAt(model, answerLimit)),
+    ceilingAt,
     isRewritten,
     headers: counted.headers,
     isBounded,
@@ -126,8 +128,8 @@ export function reservedBill(deps: BillDeps, of: BillOf): Bill {
       const shares = sharesOf(attempt, {
         left,
         isCharged,
-        readsMore: bound.readsMore,
-        isLimitedByClient: bound.isLimitedByClient,
+        readsMore,
+        isLimitedByClient,
         paidTokens: length.paidTokens(attempt.usage),
         isUnknown,
       })

@@ -108,7 +108,7 @@ export function boundOf(
   models: readonly ModelChoice[],
   parts: PricedParts = NO_PARTS,
 ): CallBound {
-  const { bytes, text, json } = request
+  const { bytes, json } = request
   const ascii = asciiOf(request)
   const plain = ESCAPED.test(ascii) ? JSON.stringify(json) : ascii
   const media = possibleMedia(endpoint, json)
@@ -123,7 +123,7 @@ export function boundOf(
         ({ model, runs, answer }) => runs * maxCost({ prompt, answer, ...priced }, [model], deps.prices),
       ),
     )
-  const pieces = Math.max(...models.map((model) => piecesCost(endpoint, { bytes, json }, model, deps.prices)))
+  const pieces = piecesCost(endpoint, { bytes, json }, models, deps.prices)
   const unsentCost =
     long === null
       ? 0
@@ -160,17 +160,23 @@ export function boundOf(
     quick: isLimited && models.some((model) => isFilled(model, promptTokens)) ? null : quote(promptTokens),
     ceilingAt: (model, sent) => ceilingFields(model, sent, { models, promptTokens, tiers: parts.tiers }, deps.prices),
     readsMore: isMoreRead || long !== null || linked > 0 || parts.beside.length > 0,
-    async counted() {
-      // A body that is not JSON, such as a recording, has no text to count.
-      if (text === '') return quote(promptTokens)
-      const { text: prompt, media } = await requestText(json)
-      const tokens = (await countLong(deps.countTokens, prompt)) + media * MEDIA_TOKENS
-      return quote(Math.min(promptTokens, Math.ceil(tokens * TOKENIZER_FACTOR) + beside))
-    },
+    counted: countingOf(deps, request, (tokens) =>
+      quote(Math.min(promptTokens, Math.ceil(tokens * TOKENIZER_FACTOR) + beside)),
+    ),
     more: (tokens) => cost(0, tokens, promptTokens + unsent),
     longInput: long,
   }
 }
+
+/** Creates the function that counts a prompt. It alone has the request in its scope, which the rest of a bound outlives. */
+const countingOf =
+  ({ countTokens }: BoundDeps, { text, json }: BoundedRequest, quoteOf: (tokens: number) => Quote) =>
+  async (): Promise<Quote> => {
+    // A body that is not JSON, such as a recording, has no text to count.
+    if (text === '') return quoteOf(Number.POSITIVE_INFINITY)
+    const { text: prompt, media } = await requestText(json)
+    return quoteOf((await countLong(countTokens, prompt)) + media * MEDIA_TOKENS)
+  }
 
 /** Tokens of a second of a recording, whose bytes were counted as tokens. */
 const TOKENS_PER_SECOND = 10
@@ -179,12 +185,14 @@ const TOKENS_PER_SECOND = 10
 function piecesCost(
   endpoint: string,
   { bytes, json }: Pick<BoundedRequest, 'bytes' | 'json'>,
-  model: ModelChoice,
+  models: readonly ModelChoice[],
   prices: Prices,
 ): Micros {
-  if (endpoint === '/images/generations') return feesOf('image', choicesOf(json), model, prices)
+  const most = (unit: 'image' | 'audio_second', times: number): Micros =>
+    Math.max(...models.map((model) => feesOf(unit, times, model, prices)))
+  if (endpoint === '/images/generations') return most('image', choicesOf(json))
   if (!endpoint.startsWith('/audio/')) return 0
-  return feesOf('audio_second', Math.ceil(bytes.length / TOKENS_PER_SECOND), model, prices)
+  return most('audio_second', Math.ceil(bytes.length / TOKENS_PER_SECOND))
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)

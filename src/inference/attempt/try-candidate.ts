@@ -1,11 +1,9 @@
 import { CODES, type GazewayError } from '../../errors.ts'
-import { fieldsOrNone } from '../../text/lenient-reader.ts'
 import type { Admission } from '../admit/admit.ts'
-import { isUnfinished } from '../api/finish-reason.ts'
 import { ReportedError } from '../api/reported-error.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Changes } from '../convert/reported-changes.ts'
-import { type Observed, observedStream } from '../observe/observe.ts'
+import { observedStream } from '../observe/observe.ts'
 import { observedIn } from '../observe/observed-reply.ts'
 import { createSseTap, type SseTap } from '../observe/sse-tap.ts'
 import { type Answered, answered, type Failed, failed, type ReplyContext } from '../passages/passage.ts'
@@ -20,6 +18,7 @@ import { beginCall, type SettleDeps, type Settled } from '../settle/settle.ts'
 import { clientGone, refusal, upstreamFailure } from '../upstreams/failure.ts'
 import type { Provider } from '../upstreams/provider.ts'
 import { isRaceLost } from '../upstreams/race-lost.ts'
+import { followInBackground } from './background-answer.ts'
 import type { Selection } from './candidate-order.ts'
 import type { PreparedRequest } from './prepare-request.ts'
 
@@ -141,16 +140,7 @@ export async function tryCandidate(
   })
   const settled = settling instanceof Promise ? await settling : settling
   const { callId } = begun
-  const id = detachedId(call, path, passed, settled)
-  if (id !== null) {
-    const { callerId } = context
-    const settle = (observed: Observed) =>
-      beginCall(deps, { ...invocation, path: '/responses/{id}', stream: false, isLater: true }, context).settle({
-        ...{ httpStatus: 200, error: null, terms: null, discarded: [], made: undefined, ...observed },
-        ...{ isHad: true, isUntold: false, late: null, generationId: null },
-      })
-    deps.late.detached.follow({ relay: selection.relay, id, callerId, settle, keepOpen: bill.keepOpen })
-  }
+  followInBackground(deps, { relay: selection.relay, invocation, context, passed, settled })
   return {
     selection,
     passed,
@@ -168,20 +158,6 @@ export async function tryCandidate(
       failure: error,
     },
   }
-}
-
-/** Id of an answer that goes on in the background, where a budget counts it and its cost is not known. Null for others. */
-function detachedId(
-  { bill, request: { json } }: Admission,
-  path: Candidate['path'],
-  { kind, outcome }: Attempt['passed'],
-  { usage }: Settled,
-): string | null {
-  if (!bill.isBounded || path !== '/responses' || kind === 'failed') return null
-  // Some models are always asked in the background.
-  const isDetached = (json.background ?? false) !== false || isUnfinished(fieldsOrNone(outcome.answer).status)
-  if (!isDetached || (usage !== null && usage.estimated !== true)) return null
-  return outcome.made?.[0] ?? null
 }
 
 async function pass(
