@@ -55,20 +55,23 @@ export function mediaTokens(reported: unknown): MediaTokens {
     return isCount(tokens) ? tokens : null
   }
   return eachMedium((medium) => ({
-    input: byModality(of.promptTokensDetails, medium) ?? count(prompt, medium),
-    output: byModality(of.candidatesTokensDetails, medium) ?? count(answer, medium),
+    input: byModality(of.promptTokensDetails, of.promptTokenCount, medium) ?? count(prompt, medium),
+    output: byModality(of.candidatesTokensDetails, of.candidatesTokenCount, medium) ?? count(answer, medium),
   }))
 }
 
-/** Tokens of a medium in the counts of a Gemini reply. Null where it has none. */
-function byModality(details: unknown, medium: Medium): number | null {
+/** Tokens of a medium in the counts of a Gemini reply. Null where it has none, or they may be among those that it lacks. */
+function byModality(details: unknown, all: unknown, medium: Medium): number | null {
   if (!Array.isArray(details)) return null
   const counts = details
     .map(objectOf)
-    .map(({ modality, tokenCount }: { modality?: unknown; tokenCount?: unknown }) =>
-      modality === medium.toUpperCase() ? countOf(tokenCount) : 0,
-    )
-  return counts.reduce((all, one) => all + one, 0)
+    .map(({ modality, tokenCount }: { modality?: unknown; tokenCount?: unknown }) => ({
+      isOfMedium: modality === medium.toUpperCase(),
+      tokens: countOf(tokenCount),
+    }))
+  const sum = (some: typeof counts): number => some.reduce((tokens, one) => tokens + one.tokens, 0)
+  const counted = sum(counts.filter(({ isOfMedium }) => isOfMedium))
+  return counted === 0 && sum(counts) < countOf(all) ? null : counted
 }
 
 /** Usage of one model within an answer. */

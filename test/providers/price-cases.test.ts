@@ -40,13 +40,20 @@ const spoken = (input: number, output: number) => ({
   completion_tokens_details: { audio_tokens: output },
 })
 
+type Case = [
+  what: string,
+  model: string,
+  usage: object,
+  tier: string | TierFields | null,
+  micros: number,
+  answer?: object,
+]
+
 /**
  * Amounts in micro-dollars, computed by hand. Prices of the vendors' pages on the day that the catalogues name; a rate in
  * USD for 1,000,000 tokens is as many micro-dollars for each token.
  */
-const CASES: Array<
-  [what: string, model: string, usage: object, tier: string | TierFields | null, micros: number, answer?: object]
-> = [
+const CASES: Case[] = [
   // OpenAI
   ['plain', 'openai gpt-5', chat(1000, 500), null, 6250], // 1000×1.25 + 500×10
   ['cached input', 'openai gpt-5', chat(1000, 500, cached(800)), null, 5350], // 200×1.25 + 800×0.125 + 5000
@@ -155,6 +162,15 @@ const CASES: Array<
     null,
     39_228, // 10×0.3 + 1290×30 + 210×2.5
   ],
+  ...[[], [{ modality: 'TEXT', tokenCount: 5 }]].map(
+    (candidatesTokensDetails): Case => [
+      `an image that is not among the counts by modality: ${candidatesTokensDetails.length}`,
+      'gemini gemini-2.5-flash-image',
+      { promptTokenCount: 10, candidatesTokenCount: 1290, totalTokenCount: 1300, candidatesTokensDetails },
+      null,
+      38_703, // 10×0.3 + 1290×30
+    ],
+  ),
   [
     'an answer without an image of a model that makes them',
     'gemini gemini-2.5-flash-image',
