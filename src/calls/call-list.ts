@@ -162,8 +162,9 @@ const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
 function ofEachCaller(selection: Conditions): Conditions[] {
   const { callers, caller_id, sessions, by } = selection
   const hasIndex = caller_id !== undefined || sessions !== undefined || by === 'status'
-  if (callers === undefined || hasIndex || callers.length === 0 || callers.length > MOST_CALLERS) return [selection]
-  return callers.map((one) => ({ ...selection, callers: undefined, caller_id: one, by: 'caller_id' }))
+  if (callers === undefined || hasIndex || callers.ids.length === 0 || callers.ids.length > MOST_CALLERS)
+    return [selection]
+  return callers.ids.map((one) => ({ ...selection, callers: undefined, caller_id: one, by: 'caller_id' }))
 }
 
 /**

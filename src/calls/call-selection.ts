@@ -7,7 +7,7 @@ import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { FIGURES } from './call-figures.ts'
 import { type CallGroupBy, GROUPINGS, SessionGroupBy } from './call-groups.ts'
 import { UNLISTED, UNLISTED_AS } from './call-status.ts'
-import { amongst, FILTER_COLUMNS } from './call-totals.ts'
+import { amongst, FILTER_COLUMNS, type GroupKeys } from './call-totals.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -38,14 +38,14 @@ export interface CallSelection {
   path?: string | undefined
   caller_id?: string | undefined
   /** Keys of a group: only the calls of these. */
-  callers?: readonly string[] | undefined
+  callers?: GroupKeys | undefined
 }
 
 /** Reads the keys that are in a group now, revoked ones too. Undefined without a group. */
-export async function keysOfGroup({ db }: Store, group: string | undefined): Promise<string[] | undefined> {
+export async function keysOfGroup({ db }: Store, group: string | undefined): Promise<GroupKeys | undefined> {
   if (group === undefined) return undefined
   const keys = await db.selectFrom('keys').select('id').where('group_id', '=', group).execute()
-  return keys.map(({ id }) => id)
+  return { group, ids: keys.map(({ id }) => id) }
 }
 
 /** Partial sum of calls of one group and status. */

@@ -49,18 +49,28 @@ export async function addTotals(
 
 const valuesOf = (row: object) => sql`(${sql.join(Object.values(row))})`
 
-/** SQL condition: the column has one of the values. None is met by nothing. */
-export const amongst = (column: string | RawBuilder<unknown>, values: readonly string[]): RawBuilder<SqlBool> =>
-  values.length === 0
-    ? sql<SqlBool>`1 = 0`
-    : sql<SqlBool>`${typeof column === 'string' ? sql.ref(column) : column} in (${sql.join(values)})`
+/** Keys that are in a group now, revoked ones too. */
+export interface GroupKeys {
+  group: string
+  ids: readonly string[]
+}
+
+/** Most keys that a statement names one by one. An engine takes some ten thousand parameters at most. */
+const MOST_NAMED = 1000
+
+/** SQL condition: the column names one of the keys. None is met by nothing. */
+export function amongst(column: string | RawBuilder<unknown>, { group, ids }: GroupKeys): RawBuilder<SqlBool> {
+  if (ids.length === 0) return sql<SqlBool>`1 = 0`
+  const keys = ids.length > MOST_NAMED ? sql`select id from keys where group_id = ${group}` : sql.join(ids)
+  return sql<SqlBool>`${typeof column === 'string' ? sql.ref(column) : column} in (${keys})`
+}
 
 /** Reads how many calls of a kind the trail contains. */
 export async function readTotals(
   db: Kysely<Schema>,
   kind: { [Dimension in Exclude<keyof CountedCall, 'model'>]?: string | undefined } & {
     models?: string[] | undefined
-    callers?: readonly string[] | undefined
+    callers?: GroupKeys | undefined
   },
 ): Promise<number> {
   let query = db.selectFrom('call_totals').select(({ fn }) => fn.sum<number | null>('calls').as('calls'))

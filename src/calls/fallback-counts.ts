@@ -6,7 +6,7 @@ import { unindexed } from '../store/unindexed.ts'
 import { keysOfGroup } from './call-selection.ts'
 import { type ChartQuery, callStats } from './call-stats.ts'
 import { CALL_STATUS_NAMES, CALL_STATUSES } from './call-status.ts'
-import { amongst } from './call-totals.ts'
+import { amongst, type GroupKeys } from './call-totals.ts'
 
 /** Rate at which chat completions take over from the responses endpoint, among calls still in the audit trail. */
 export const Fallbacks = z.object({
@@ -51,7 +51,7 @@ interface Range {
   from: string
   to: string | undefined
   caller_id: string | undefined
-  callers: readonly string[] | undefined
+  callers: GroupKeys | undefined
 }
 
 /**

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createCalls } from '../../src/calls/calls.ts'
 import { createGroups } from '../../src/identity/groups.ts'
 import { createKeys, type Keys } from '../../src/identity/keys.ts'
 import type { Spent } from '../../src/identity/spend.ts'
 import type { Store } from '../../src/store/store.ts'
+import { callOf } from './calls.ts'
 
 const DAILY = { usd: 5, per: 'day' as const }
 const TOTAL = { usd: 100, per: 'total' as const }
@@ -205,6 +207,27 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
         [0.000007, 0],
       )
       assert.deepEqual(asked, [ids.toReversed(), [id], ids.toReversed()])
+      await store.close()
+    })
+
+    it('have calls and statistics however many keys are in them', async () => {
+      const { store, keys, groups } = await start()
+      const { id: group } = await groups.create({ name: 'crowd' })
+      const { record } = await keys.create({ name: 'first', group })
+      const key = await store.db.selectFrom('keys').selectAll().where('id', '=', record.id).executeTakeFirstOrThrow()
+      // PostgreSQL takes 65,535 parameters, and SQLite half of them.
+      for (let made = 0; made < 66_000; made += 1000) {
+        const more = Array.from({ length: 1000 }, (_, i) => `${made + i}`)
+        const rows = more.map((name) => ({ ...key, id: `key_${name}`, hash: name, name }))
+        await store.db.insertInto('keys').values(rows).execute()
+      }
+      const calls = createCalls({ store, onError })
+      for (const caller of [record.id, 'key_65999', 'key_outside']) calls.record(callOf(caller))
+      const { items, total } = await calls.history({ group, limit: 5 })
+      assert.deepEqual([items.map(({ caller_id }) => caller_id).sort(), total], [['key_65999', record.id].sort(), 2])
+      assert.equal((await calls.stats({ group })).totals.calls, 2)
+      assert.equal((await calls.history({ group, status: callOf('key_0').status, limit: 5 })).total, 2)
+      assert.equal((await calls.fallbacks({ group })).fallen_back, 0)
       await store.close()
     })
   })
