@@ -248,6 +248,21 @@ async function heldBytes(): Promise<number> {
   return heapUsed + external
 }
 
+it('is nothing where a stream of images has an error alone, and no customer pays', async () => {
+  const blocked = { type: 'error', error: { code: 'moderation_blocked', message: 'The prompt is against the rules.' } }
+  upstream.on('/images/generations', sse([blocked], 'none'))
+  for (const billing of ['recorded', 'cost'] as const)
+    for (const n of [1, 2]) {
+      const { send, counted } = await newKey(2, billing)
+      const reply = await send(
+        '/images/generations',
+        JSON.stringify({ model: 'agent', prompt: 'Cats', n, stream: true }),
+      )
+      assert.match(await reply.text(), /moderation_blocked/)
+      assert.equal(await counted(), 0, `${n} of a key that is ${billing}`)
+    }
+})
+
 /** Bill of an answer in the background, whose usage is told once it is complete. */
 const READ_MICROS = 300_000 * PRICES.input + 500 * PRICES.output
 const COMPLETED = { ...response('Found.'), id: 'resp_1', usage: { input_tokens: 300_000, output_tokens: 500 } }

@@ -3,6 +3,7 @@ import { usageField } from '../../providers/usage-field.ts'
 import { isObject, parseJson } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import { gatherBytes } from '../../wire/gathered-bytes.ts'
+import { splitEvents } from '../../wire/whole-sse-events.ts'
 import type { Bill } from '../admit/bill.ts'
 import { billedFields } from '../admit/billed-fields.ts'
 import { choicesOf } from '../admit/requested-answers.ts'
@@ -142,8 +143,10 @@ async function passStream(
   if (receiver.isSole !== false) held.release()
   const fromOutput = fromFirstOutput(held, tap, isLegacy(asked) ? isText : isEvent)
   let size = 0
+  let isBegun = false
   const filter = (events: Buffer) => {
     size += events.length
+    isBegun ||= tap.failed() === null || splitEvents(events).length > 1
     return fromOutput(events)
   }
   const isOver = () => size > (asked.cutAtBytes ?? Number.POSITIVE_INFINITY)
@@ -158,7 +161,9 @@ async function passStream(
     // An empty answer.
     receiver.write(held.release())
   }
-  const isCut = isUnseen(asked, bill, observed) || (bill.isBounded && streamsImages(asked, context))
+  // Providers do not bill what they refuse, such as a prompt against their rules.
+  const isRefused = failure !== null && !isBegun
+  const isCut = !isRefused && (isUnseen(asked, bill, observed) || (bill.isBounded && streamsImages(asked, context)))
   if (isCut) bill.cutOff()
   const passed = isCut ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed
   if (end.kind !== 'gone' || done)
