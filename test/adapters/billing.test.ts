@@ -348,6 +348,9 @@ describe('what is set aside cannot be evaded by how a request is written', () =>
     assert.equal((await post(`${running.gatewayUrl}/v1/responses`, body, key)).status, 200)
     const total = (await receiptsOf(id))[0]?.billing.total_usd ?? 0
     assert.ok(total >= 0.3, `${total}`)
+    // It is asked for until it has ended. Other tests count what is asked.
+    upstream.on(`/responses/${response('').id}`, json(200, { ...response(''), status: 'cancelled', usage: null }))
+    await until(async () => upstream.received.some(({ path }) => path.includes('/responses/')))
   })
 })
 
