@@ -25,6 +25,8 @@ let agent: UpstreamDouble
 let running: RunningPlatform
 before(async () => {
   agent = await startUpstream()
+  // What an answer in the background reserved is given back once it has ended.
+  agent.on('/responses/resp_1', json(200, { ...response(''), status: 'cancelled', usage: null }))
   running = await startPlatform('sandbox', { env: { GAZEWAY_AGENT_GATEWAY_URL: agent.url } })
 })
 beforeEach(() => {
