@@ -698,7 +698,8 @@ const isDropped = ({ dropped }: Conversion, path: string) => dropped.some(([patt
 const isWithin = (one: string, other: string) => `${one}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${one}.`)
 
 describe('every marked value of a valid request or answer', () => {
-  for (const conversion of [...requests, ...answers]) {
+  const all = [...requests, ...answers]
+  for (const conversion of all) {
     const { name, convert, dropped } = conversion
     it(`arrives or is refused by name: ${name}`, () => {
       const seen = new Set<RegExp>()
@@ -720,7 +721,11 @@ describe('every marked value of a valid request or answer', () => {
         }),
         { numRuns: 300 },
       )
-      const stale = dropped.filter(([pattern]) => !seen.has(pattern) && !NEVER_MARKED.test(pattern.source))
+      // What another conversion before it drops too is seen there: this one refuses many requests that have it.
+      const before = new Set(all.slice(0, all.indexOf(conversion)).flatMap((one) => one.dropped))
+      const stale = dropped.filter(
+        (entry) => !seen.has(entry[0]) && !before.has(entry) && !NEVER_MARKED.test(entry[0].source),
+      )
       assert.deepEqual(stale, [], 'the list of what is dropped has nothing that arrives')
     })
   }
