@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts'
-import { CALL_COLUMNS, findCall, toRecord } from './call-list.ts'
 import type { CallRecord } from './call-record.ts'
 import type { CallStatus } from './call-status.ts'
 import { callsOfSession, meetingAny } from './named-session.ts'
+import { CALL_COLUMNS, findCall, toRecord } from './stored-call.ts'
 
 /** Longest time from the first attempt to the last, in milliseconds: twice what a call may take. */
 const LONGEST_MS = 600_000

@@ -11,15 +11,12 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
-import { toUsd } from '../text/money.ts'
-import { cacheOfRow } from './call-cache.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls, keysOfGroup } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
-import { statusOf } from './call-status.ts'
-import { tagsOf } from './call-tags.ts'
 import { amongst, type FILTER_COLUMNS, readTotals } from './call-totals.ts'
-import { callsOfSession, meetingAny, SESSION_COLUMNS, type SessionCondition } from './named-session.ts'
+import { callsOfSession, meetingAny, type SessionCondition } from './named-session.ts'
+import { CALL_COLUMNS, type ReadCall, toRecord } from './stored-call.ts'
 
 /** Earlier than all calls. */
 const FIRST_TIME = '0001-01-01T00:00:00.000Z'
@@ -194,22 +191,7 @@ function meeting(
   return start === undefined ? query : query.where('at', '>=', start)
 }
 
-/** Finds one call. Null when the trail does not contain it. */
-export async function findCall({ db }: Store, callId: string): Promise<CallRecord | null> {
-  const row = await db
-    .selectFrom('calls')
-    .select([...CALL_COLUMNS, 'content'])
-    .where('call_id', '=', callId)
-    .executeTakeFirst()
-  if (row === undefined) return null
-  const tags = await tagsOf(db, callId)
-  return { ...toRecord(row), ...(tags.length > 0 && { tags }) }
-}
-
 type Selected = SelectQueryBuilder<Schema, 'calls', object>
-
-/** A call as it is read: with the words of its session. */
-type ReadCall = Omit<CallRow, 'session'>
 
 /** Columns of a listed call, without content above the limit. */
 function listed(calls: Selected, engine: Engine): SelectQueryBuilder<Schema, 'calls', ReadCall> {
@@ -222,47 +204,6 @@ const listedWidth = (engine: Engine) => {
   const width = widthOf(engine, ['content'])
   return sql<number>`(case when ${width} <= ${LISTED_CONTENT} then ${width} else 0 end)`
 }
-
-/** Columns of a call, without its content. */
-export const CALL_COLUMNS = [
-  'call_id',
-  'at',
-  'surface',
-  'caller_id',
-  'address',
-  'path',
-  'requested_model',
-  'model',
-  'upstream',
-  'stream',
-  'status',
-  'http_status',
-  'fallback_from',
-  'skipped',
-  'latency_ms',
-  'latency_bucket',
-  'first_token_ms',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'cache_saved_micros',
-  'cache_missed_tokens',
-  'cache_missed_micros',
-  'cache_changed',
-  'usage_estimated',
-  'upstream_cost_micros',
-  'price_from',
-  'provider_key',
-  'thread_id',
-  'parent_id',
-  'turn_id',
-  'kind',
-  'error',
-  'changed',
-  ...SESSION_COLUMNS,
-] as const
 
 /** Place of a call in the order of lists. */
 type Place = Pick<CallRow, 'at' | 'call_id'>
@@ -308,35 +249,4 @@ async function countKept(store: Store, selection: CallSelection): Promise<number
   if (kept === undefined) return 0
   const { from } = selection
   return countCalls(store, { ...selection, from: from !== undefined && from > kept ? from : kept })
-}
-
-export function toRecord(row: ReadCall): CallRecord {
-  const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
-  const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, changed, content, stream, ...priced } = rest
-  const { cache_saved_micros, cache_missed_tokens, cache_missed_micros, cache_changed, ...fields } = priced
-  const cache = cacheOfRow(row)
-  const usage =
-    prompt_tokens === null || completion_tokens === null || total_tokens === null
-      ? null
-      : {
-          prompt_tokens,
-          completion_tokens,
-          total_tokens,
-          ...(cached_tokens !== null && { cached_tokens }),
-          ...(cache_write_tokens !== null && { cache_write_tokens }),
-          ...(usage_estimated ? { estimated: true } : {}),
-        }
-  return {
-    ...(fields as Omit<
-      CallRecord,
-      'skipped' | 'changed' | 'usage' | 'cache' | 'stream' | 'upstream_cost_usd' | 'content'
-    >),
-    skipped: skipped === null ? [] : JSON.parse(skipped),
-    stream: stream === 1,
-    usage,
-    upstream_cost_usd: usage === null && statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),
-    ...(cache === undefined ? {} : { cache }),
-    ...(changed === null ? {} : { changed: JSON.parse(changed) }),
-    ...(content === null ? {} : { content: JSON.parse(content) }),
-  }
 }

@@ -263,7 +263,7 @@ it('is nothing where a stream of images has an error alone, and no customer pays
     }
 })
 
-/** Bill of an answer in the background, whose usage is told once it is complete. */
+/** Bill of an answer in the background, which has its usage once it is complete. */
 const READ_MICROS = 300_000 * PRICES.input + 500 * PRICES.output
 const COMPLETED = { ...response('Found.'), id: 'resp_1', usage: { input_tokens: 300_000, output_tokens: 500 } }
 
