@@ -3,6 +3,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { GazewayError } from '../../src/errors.ts'
+import { renameInUse } from '../../src/store/rename-in-use.ts'
 import { nullIfMissing } from '../../src/text/missing-file.ts'
 
 /** The store in a backup. */
@@ -29,7 +30,7 @@ export async function listBackups(folder: string): Promise<string[]> {
 /** Removes a backup, which counts as none from the first moment on. */
 export async function removeBackup(folder: string, name: string): Promise<void> {
   const partial = join(folder, `${name}.partial`)
-  await rename(join(folder, name), partial)
+  await renameInUse(() => rename(join(folder, name), partial))
   await rm(partial, { recursive: true, force: true })
 }
 

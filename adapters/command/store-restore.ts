@@ -11,6 +11,7 @@ import { copyStore } from '../../src/store/copy.ts'
 import { openForReading } from '../../src/store/existing-store.ts'
 import { makeFolder, syncFolder } from '../../src/store/make-folder.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { renameInUse } from '../../src/store/rename-in-use.ts'
 import { notWritten } from '../../src/store/replace-file.ts'
 import { takeWholeFile, vacuumInto } from '../../src/store/sqlite/whole-file.ts'
 import { backupName, checkSums, KEPT_FILES, STORE_FILE } from './backup-folder.ts'
@@ -71,20 +72,42 @@ async function intoFile(backup: string, file: string): Promise<string> {
     await migrateCopy(copy)
     const release = requireUnused(file)
     const old = `${file}.before-${backupName(new Date()).slice('gazeway-'.length)}`
-    try {
-      if (release !== null) await rename(file, old)
-      await rename(copy, file).catch(async (error) => {
-        if (release !== null) await rename(old, file)
-        throw error
-      })
-    } finally {
-      release?.()
-    }
+    await takePlace(copy, { file, old, release })
     await syncFolder(dirname(file))
     return release === null ? '' : ` The store that was there is ${old} now.`
   } catch (error) {
     await rm(copy, { force: true })
     throw error instanceof GazewayError ? error : notWritten(error, file)
+  }
+}
+
+/** A place for a store, with the lock on the one that is there: null where there is none. */
+interface StorePlace {
+  file: string
+  /** New name of the store that is there. */
+  old: string
+  release: (() => void) | null
+}
+
+/**
+ * Moves a copy to the place of a store, and keeps that one under its new name. The store stays locked until both are done. Not
+ * on Windows, which renames no open file: there the rename fails where another process opens the store in between.
+ */
+export async function takePlace(
+  copy: string,
+  { file, old, release }: StorePlace,
+  platform: NodeJS.Platform = process.platform,
+): Promise<void> {
+  const freesFirst = platform === 'win32'
+  if (freesFirst) release?.()
+  try {
+    if (release !== null) await renameInUse(() => rename(file, old), platform)
+    await renameInUse(() => rename(copy, file), platform).catch(async (error) => {
+      if (release !== null) await rename(old, file)
+      throw error
+    })
+  } finally {
+    if (!freesFirst) release?.()
   }
 }
 

@@ -1,13 +1,42 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { openStore } from '../../src/store/open-store.ts'
 import { renameInUse } from '../../src/store/rename-in-use.ts'
 import { notWritten } from '../../src/store/replace-file.ts'
 
 /** Error of Windows while another program has the file open. */
 const refusal = (code: string) => Object.assign(new Error(`${code}: operation not permitted, rename`), { code })
+
+/** Files that this process has open. */
+const openFiles = () =>
+  readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)]
+    } catch {
+      // The one that lists the folder is closed by now.
+      return []
+    }
+  })
+
+/** Opens a store and closes it again. */
+async function useOnce(file: string, meanwhile: () => void): Promise<void> {
+  const store = await openStore(`sqlite:${file}`)
+  await store.db.selectFrom('memories').selectAll().execute()
+  meanwhile()
+  await store.close()
+}
 
 describe('a rename of a file that is in use', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gazeway-in-use-'))
@@ -28,6 +57,20 @@ describe('a rename of a file that is in use', () => {
   it('succeeds on Windows once the other program has closed it', async () => {
     await renameInUse(renaming('EPERM', 'EACCES', 'EBUSY'), 'win32')
     assert.deepEqual([readFileSync(to, 'utf8'), existsSync(from)], ['new', false])
+  })
+
+  it('succeeds on Windows for a store that this process has closed', {
+    skip: !existsSync('/proc/self/fd'),
+  }, async () => {
+    const [store, moved] = [join(folder, 'gazeway.db'), join(folder, 'moved.db')]
+    const isOpen = () => openFiles().includes(store)
+    await useOnce(store, () => assert.ok(isOpen()))
+    await renameInUse(() => {
+      // Linux would rename it all the same.
+      if (isOpen()) throw refusal('EBUSY')
+      renameSync(store, moved)
+    }, 'win32')
+    assert.ok(existsSync(moved))
   })
 
   it('fails on Windows with the error of the system where the file stays in use', async () => {
