@@ -47,7 +47,7 @@ function shellLine(line) {
   const { commands, written } = reader;
   return { commands, written };
 }
-var programOf = (word) => word.slice(word.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
+var programOf = (word) => word.replace(/^[a-z]:[^/]*\\/is, "").replace(/^.*\//s, "").replace(/\.exe$/i, "");
 var innermost = ({ open }) => open.at(-1);
 var begin = ({ open }, closes) => open.push({ closes, command: [], word: null, quote: "", next: "word", ends: [] });
 function end(reader) {

@@ -278,6 +278,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'review-verifier.ts',
     'reviews.ts',
     'shell-command.ts',
+    'shell-path.ts',
     'statement.ts',
     'task-review.ts',
     'trailers.ts',

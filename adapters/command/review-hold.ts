@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { type Checkout, git } from '../../src/context/git-command.ts'
@@ -13,6 +12,7 @@ import { openPolicy } from '../../src/review/policy-source.ts'
 import { pushedBesidesHead } from '../../src/review/pushed-refs.ts'
 import { type OpenedReceipt, readReceipts } from '../../src/review/receipt.ts'
 import { withoutPrefixes } from '../../src/review/shell-command.ts'
+import { systemPath } from '../../src/review/shell-path.ts'
 import { verifyRange } from '../../src/review/verify.ts'
 import { gatewayKeys } from '../../src/signing/gateway-keys.ts'
 import { readInput } from './read-input.ts'
@@ -67,7 +67,7 @@ export function existingAbove(folder: string, exists = existsSync, above = dirna
   return next === folder || exists(folder) ? folder : existingAbove(next, exists, above)
 }
 
-const expanded = ({ text }: { text: string }): string => text.replace(/^~(?=\/|$)/, homedir())
+const expanded = ({ text }: { text: string }): string => systemPath(text)
 
 async function holdIn(folder: string, command: string, loaded: LoadedConfig): Promise<string | null> {
   try {

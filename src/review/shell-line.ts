@@ -53,8 +53,12 @@ export function shellLine(line: string): ShellLine {
   return { commands, written }
 }
 
-/** Takes the folder and the `.exe` from a program. */
-export const programOf = (word: string): string => word.slice(word.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
+/** Takes the folder and the `.exe` from a program: `/usr/bin/git`, `C:\Git\cmd\git.exe`. */
+export const programOf = (word: string): string =>
+  word
+    .replace(/^[a-z]:[^/]*\\/is, '')
+    .replace(/^.*\//s, '')
+    .replace(/\.exe$/i, '')
 
 const innermost = ({ open }: Reader): List => open.at(-1) as List
 

@@ -27,6 +27,8 @@ describe('a held command', () => {
     'gh --repo acme/shop pr merge 4 --squash',
     'GIT_DIR=x git push',
     'git.exe push',
+    '"C:\\Program Files\\Git\\cmd\\git.exe" push',
+    "'C:/Program Files/Git/cmd/git.exe' push",
     'xargs git push',
     // What the shell puts together from words of the line.
     'g=git; $g push',
