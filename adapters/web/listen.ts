@@ -44,7 +44,12 @@ export async function requireFree(addresses: readonly Address[]): Promise<void> 
   }
 }
 
-function faultOf(cause: NodeJS.ErrnoException, { host, port, flag }: Address): Error {
+/** Converts the system's error to one that says what to do. */
+export function faultOf(
+  cause: NodeJS.ErrnoException,
+  { host, port, flag }: Address,
+  platform: NodeJS.Platform = process.platform,
+): Error {
   if (cause.code === 'EADDRINUSE') {
     const advice = `Stop what listens there, or choose another port with ${flag}.`
     return new GazewayError('conflict', `Port ${port} on ${host} is in use. ${advice}`, { cause })
@@ -52,7 +57,9 @@ function faultOf(cause: NodeJS.ErrnoException, { host, port, flag }: Address): E
   if (cause.code === 'EACCES')
     return new GazewayError(
       'config_invalid',
-      `${flag}: this user may not listen on port ${port}; must be a port from 1024 to 65535.`,
+      platform === 'win32'
+        ? `${flag}: Windows keeps port ${port} for another use (netsh interface ipv4 show excludedportrange tcp); must be one that it does not keep.`
+        : `${flag}: this user may not listen on port ${port}; must be a port from 1024 to 65535.`,
       { param: flag, cause },
     )
   if (NOT_HERE.has(cause.code ?? ''))

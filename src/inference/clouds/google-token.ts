@@ -1,7 +1,7 @@
 import { createSign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, posix, win32 } from 'node:path'
 import { GazewayError } from '../../errors.ts'
 import type { CloudSettings } from '../../providers/cloud.ts'
 import { isObject, parseJson } from '../../text/json.ts'
@@ -58,8 +58,7 @@ interface Account {
 /** The account of the configured file, or of `gcloud auth application-default login`. Null when there is no such file. */
 async function accountOf({ settings, env }: GoogleAsk): Promise<Account | null> {
   const { credentials_file: configured } = settings
-  const folder = env.CLOUDSDK_CONFIG || join(homedir(), '.config', 'gcloud')
-  const file = configured ?? join(folder, 'application_default_credentials.json')
+  const file = configured ?? join(gcloudFolder(env), 'application_default_credentials.json')
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     if (configured === null) return null
     throw new GazewayError('upstream_not_configured', `${file}: the file with the account cannot be read.`, { cause })
@@ -68,6 +67,17 @@ async function accountOf({ settings, env }: GoogleAsk): Promise<Account | null> 
   const fields = parseJson(text)
   if (isObject(fields)) return { file, fields }
   throw new GazewayError('upstream_not_configured', `${file}: not the JSON of an account.`)
+}
+
+/** Folder of gcloud's files: https://cloud.google.com/docs/authentication/application-default-credentials#personal */
+export function gcloudFolder(
+  env: CloudEnvironment,
+  platform: NodeJS.Platform = process.platform,
+  home: string = homedir(),
+): string {
+  if (env.CLOUDSDK_CONFIG) return env.CLOUDSDK_CONFIG
+  if (platform !== 'win32') return posix.join(home, '.config', 'gcloud')
+  return win32.join(env.APPDATA || win32.join(home, 'AppData', 'Roaming'), 'gcloud')
 }
 
 async function ofAccount({ file, fields }: Account, { proxy }: GoogleAsk): Promise<GoogleToken> {

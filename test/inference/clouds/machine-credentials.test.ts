@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { awsCredentials } from '../../../src/inference/clouds/aws-credentials.ts'
 import { entraToken } from '../../../src/inference/clouds/entra-token.ts'
-import { googleToken } from '../../../src/inference/clouds/google-token.ts'
+import { gcloudFolder, googleToken } from '../../../src/inference/clouds/google-token.ts'
 import { bedrock } from '../../../src/providers/bedrock.ts'
 import { NO_CLOUD_SETTINGS } from '../../../src/providers/cloud.ts'
 import { type CloudAsked, type CloudReply, startCloudServer } from '../../doubles/clouds/cloud-server.ts'
@@ -151,6 +151,15 @@ describe('credentials of a machine', () => {
       if (Number.isNaN(until)) assert.ok(Number(found.until) > Date.now())
       else assert.equal(found.until, until)
     })
+
+  it('are looked for where gcloud keeps them on each system', () => {
+    const windows = { APPDATA: 'D:\\Roaming' }
+    assert.equal(gcloudFolder(windows, 'win32', 'C:\\Users\\ann'), 'D:\\Roaming\\gcloud')
+    assert.equal(gcloudFolder({}, 'win32', 'C:\\Users\\ann'), 'C:\\Users\\ann\\AppData\\Roaming\\gcloud')
+    for (const platform of ['linux', 'darwin'] as const)
+      assert.equal(gcloudFolder(windows, platform, '/home/ann'), '/home/ann/.config/gcloud')
+    assert.equal(gcloudFolder({ CLOUDSDK_CONFIG: 'E:\\gcloud' }, 'win32', 'C:\\'), 'E:\\gcloud')
+  })
 
   it('name the file of a token that is not there', async () => {
     const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: server.url, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: nowhere }
