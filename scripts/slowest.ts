@@ -32,4 +32,4 @@ function slowestOf(timed: Timed[]): string {
 }
 
 /** `…/.tests/test/x/y.test.js` → `test/x/y.test.ts` */
-const sourceOf = (built: string): string => built.replace(/^.*[\\/]\.tests[\\/]/, '').replace(/\.js$/, '.ts')
+export const sourceOf = (built: string): string => built.replace(/^.*[\\/]\.tests[\\/]/, '').replace(/\.js$/, '.ts')

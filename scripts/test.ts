@@ -14,7 +14,8 @@ import { asThreads } from './threads.ts'
  * Bundles test files and runs them with Node's own test runner; `npm test -- test/wallet` runs those of one folder.
  *
  * `npm test` runs files named `*.test.ts`, which show that each feature works. `npm run test:long` (`--long`) runs those named
- * `*.long.ts`, which repeat it: kill loops, matrices of faults, a second engine. A test finds files with another name.
+ * `*.long.ts`, which repeat it: kill loops, matrices of faults, a second engine. A test finds files with another name. With
+ * `--times` they end with when each program began and ended.
  */
 
 /** Longest time that one file may take, in milliseconds. */
@@ -29,7 +30,7 @@ const IN_MEMORY = '/dev/shm'
 const ROOM = 4 << 30
 
 const { values, positionals: places } = parseArgs({
-  options: { long: { type: 'boolean', default: false } },
+  options: { long: { type: 'boolean', default: false }, times: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 const fileMs = values.long ? LONG_FILES_MS : FILE_MS
@@ -54,6 +55,7 @@ const runner = spawn(
     ...(places.length > 0 ? ['--enable-source-maps'] : []),
     `--test-timeout=${fileMs}`,
     `${TESTS}/scripts/run-tests.js`,
+    ...(values.times ? ['--times'] : []),
     `${AT_ONCE}`,
     `${fileMs}`,
     ...processes.map((files) => resolve(TESTS, `${programName(files)}.js`)),

@@ -3,8 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { program } from '../../adapters/command/program.ts'
+import { METRICS } from '../../adapters/metrics/descriptions.ts'
 import { pagesOf } from '../../scripts/docs/links.ts'
 import { platformRoutes } from '../../scripts/docs/route-list.ts'
+import { CONFIG_KEYS } from '../../src/config/config-keys.ts'
+import { unknownVariables } from '../../src/config/unknown-variables.ts'
+import { tools as offered } from '../../tools/index.ts'
 
 /** The pages that speak of this version; the changelog speaks of earlier ones too. */
 const PAGES = pagesOf('.').filter((page) => page !== 'CHANGELOG.md')
@@ -15,13 +19,28 @@ const SOURCES = ['src', 'adapters', 'tools'].flatMap((folder) =>
     .map((file) => readFileSync(join(folder, file), 'utf8')),
 )
 
+/** Files that read the variables of tests, measurements and examples. */
+const OTHER_SOURCES = ['test', 'bench', 'scripts', 'deploy'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(?:ts|mjs|yaml)$|Caddyfile$/.test(file))
+    .map((file) => readFileSync(join(folder, file), 'utf8')),
+)
+
 /** The distinct headers that some texts name. */
 function headersIn(texts: readonly string[]): string[] {
   const matches = texts.flatMap((text) => text.toLowerCase().match(/x-gazeway-[a-z-]*[a-z]/g) ?? [])
   return [...new Set(matches)].sort()
 }
 
+/** The distinct names that pages have, where a pattern finds one in its first group. */
+const namedBy = (pattern: RegExp, pages = TEXTS): string[] => [
+  ...new Set(pages.flatMap(({ text }) => [...text.matchAll(pattern)].map(([, name = '']) => name))),
+]
+
 type Commands = typeof program
+/** Words of a command after `gazeway`. */
+const pathOf = (command: Commands): string =>
+  command.parent === null ? '' : `${pathOf(command.parent as Commands)} ${command.name()}`.trim()
 const withSubcommands = (command: Commands): Commands[] => [command, ...command.commands.flatMap(withSubcommands)]
 
 /** A route without the names of its parameters, as a page may fill them in: `/api/keys/{id}`, `/api/keys/ID`. */
@@ -61,6 +80,59 @@ describe('the documentation and the code', () => {
     assert.ok(shown.length > 100, `${shown.length} flags are shown`)
     assert.deepEqual(
       shown.filter(({ flag }) => !flags.has(flag)),
+      [],
+    )
+  })
+
+  it('name no command that there is not', () => {
+    const commands = new Map(withSubcommands(program).map((command) => [pathOf(command), command]))
+    assert.ok(commands.size > 40, `${commands.size} commands`)
+    const shown = namedBy(/(?:^|`|\$ |\$\(|&& |\|\| )gazeway ([a-z][a-z-]*(?: [a-z][a-z-]*)?)/gm)
+    assert.ok(shown.length > 40, `${shown.length} commands are shown`)
+    const unknown = shown.filter((name) => {
+      const [first = ''] = name.split(' ')
+      const isGroup = (commands.get(first)?.commands.length ?? 0) > 0
+      return !commands.has(isGroup ? name : first)
+    })
+    assert.deepEqual(unknown, [])
+  })
+
+  it('name no setting that there is not', () => {
+    const keys = CONFIG_KEYS.map(({ key }) => key)
+    const sections = new Set(keys.map((key) => key.split('.')[0]))
+    // What tools answer has names of the same form.
+    const pages = TEXTS.filter(({ page }) => page !== join('docs', 'reference', 'tools.md'))
+    const named = namedBy(/`([a-z_]+\.[a-z_.]*[a-z])`/g, pages).filter(
+      (name) => sections.has(name.split('.')[0]) && !name.endsWith('.json'),
+    )
+    assert.ok(named.length > 100, `${named.length} settings are named`)
+    const unknown = named.filter((name) => !keys.some((key) => key === name || key.startsWith(`${name}.`)))
+    // A member of a model in `GET /v1/models`.
+    assert.deepEqual(unknown, ['pricing.prompt'])
+  })
+
+  it('name no variable that nothing reads', () => {
+    const named = namedBy(/\b(GAZEWAY_[A-Z_]+)\b/g)
+    assert.ok(named.length > 30, `${named.length} variables are named`)
+    const others = [...SOURCES, ...OTHER_SOURCES]
+    const unknown = named.filter(
+      (name) => unknownVariables({ [name]: 'set' }, ['name']) !== null && !others.some((text) => text.includes(name)),
+    )
+    assert.deepEqual(unknown, [])
+  })
+
+  it('name no tool and no metric that there is not', () => {
+    const tools = new Set<string>(offered.map(({ name }) => name))
+    const namedTools = namedBy(/\b(gateway_[a-z_]+)\b/g)
+    assert.equal(namedTools.length, tools.size)
+    assert.deepEqual(
+      namedTools.filter((name) => !tools.has(name)),
+      [],
+    )
+    const metrics = namedBy(/\b(gazeway_[a-z_]+)\b/g)
+    assert.ok(metrics.length > 20, `${metrics.length} metrics are named`)
+    assert.deepEqual(
+      metrics.filter((name) => !(name.replace(/_(?:bucket|sum|count)$/, '') in METRICS) && !(name in METRICS)),
       [],
     )
   })
