@@ -2,6 +2,7 @@ import { createTokenCounter } from '../../src/text/token-counter.ts'
 import { temporaryFolder } from '../folder.ts'
 import { gazeway } from '../servers.ts'
 import { openInitialized } from '../session.ts'
+import { FREIGHT_FACTS, FREIGHT_UNANSWERABLE } from './freight-facts.ts'
 import { createPlainBm25 } from './plain-bm25.ts'
 import { STUDIO_FACTS, STUDIO_UNANSWERABLE } from './studio-facts.ts'
 import { UNSEEN_FACTS, UNSEEN_UNANSWERABLE, type UnseenFact } from './unseen-facts.ts'
@@ -20,6 +21,7 @@ export interface UnseenSet {
 export const UNSEEN_SETS: readonly UnseenSet[] = [
   { label: 'unseen plain questions', facts: UNSEEN_FACTS, unanswerable: UNSEEN_UNANSWERABLE },
   { label: 'a second unseen set', facts: STUDIO_FACTS, unanswerable: STUDIO_UNANSWERABLE },
+  { label: 'a third unseen set', facts: FREIGHT_FACTS, unanswerable: FREIGHT_UNANSWERABLE },
 ]
 
 /** Share of questions with the right memory among the first three, and the mean of 1 / rank, both in percent. */
