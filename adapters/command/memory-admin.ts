@@ -34,7 +34,11 @@ const NONE = 'none'
 /** The operator's space of memories. */
 const SPACE = 0
 
-/** Lists the newest memories of the project and of none; with words, those that match best. */
+/**
+ * Lists the newest memories of the project and of none; with words, those that match best.
+ *
+ * @throws GazewayError `not_found` for a named project without memories
+ */
 export function listMemories(loaded: LoadedConfig, flags: MemoryFlags, words?: string): Promise<void> {
   return onMemories(loaded, async (memory, projects, store) => {
     const project = await projectsIn(projects, flags)
@@ -114,13 +118,15 @@ async function recalled(
   memory: Memories,
   key: string,
   project: readonly string[],
-  { namespace = 'default' }: MemoryFlags,
+  { namespace = 'default', project: of }: MemoryFlags,
 ): Promise<Memory> {
   const found = await memory.recall({ key, namespace, project })
-  if (found.memory) return found.memory
-  throw new GazewayError('not_found', `There is no memory ${key}. gazeway memory list shows those that there are.`, {
-    param: 'key',
-  })
+  // A recall goes on to the memories of no project, which a named project does not mean.
+  if (found.memory && (of === undefined || found.memory.project === (project[0] ?? null))) return found.memory
+  const where = of === undefined || of === NONE ? '' : ` of the project ${project[0]}`
+  const other = found.memory ? ' There is one of no project: --project none.' : ''
+  const message = `There is no memory ${key}${where}.${other} gazeway memory list shows those that there are.`
+  throw new GazewayError('not_found', message, { param: 'key' })
 }
 
 /** Reads the newest memories of one project, or of none, up to `LISTED`. */
@@ -148,9 +154,15 @@ async function forgetFirst(memory: Memories, [place, ...others]: readonly Memory
   }
 }
 
+/** Projects whose memories are meant. @throws GazewayError `not_found` for a named one without memories */
 async function projectsIn(projects: Projects, { project }: MemoryFlags): Promise<string[]> {
   if (project === undefined) return projects.at([process.cwd()])
-  return project === NONE ? [] : [await projects.named(project)]
+  if (project === NONE) return []
+  const named = await projects.named(project)
+  // Any folder can be named; one without memories is more often a mistake.
+  if ((await projects.memoriesOf(named, 1)) > 0) return [named]
+  const message = `The project ${named} has no memories. gazeway project list shows the projects that have some.`
+  throw new GazewayError('not_found', message, { param: 'project' })
 }
 
 /** Projects whose memories are deleted: the named one alone, or this folder's and none. */

@@ -47,6 +47,38 @@ describe('gazeway memory', () => {
     assert.deepEqual([gone.code, gone.stdout], [1, ''])
   })
 
+  it('takes no memory of no project for one of a project that is named, and says what there is', async () => {
+    const place = newPlace()
+    const file = join(place.home, 'facts.jsonl')
+    const facts = [
+      { key: 'deploy', value: 'on Thursdays', project: null },
+      { key: 'port', value: '8811', project: '/shop' },
+    ]
+    writeFileSync(file, facts.map((fact) => JSON.stringify(fact)).join('\n'))
+    await run(place, ['memory', 'import', file])
+    const refused = async (project: string, ...args: string[]) => {
+      const { code, stdout, stderr } = await run(place, ['memory', ...args, '--project', project])
+      assert.deepEqual([code, stdout], [1, ''], args.join(' '))
+      return stderr
+    }
+    const one = [
+      ['show', 'deploy'],
+      ['edit', 'deploy', 'on Fridays'],
+      ['move', 'deploy', '--to', '/shop'],
+      ['delete', 'deploy'],
+    ]
+    for (const args of one.slice(0, 3))
+      assert.match(await refused('/shop', ...args), /no memory deploy of the project \/shop\..* --project none\./)
+    await refused('/shop', 'delete', 'deploy')
+    for (const args of [...one, ['list'], ['search', 'deploy'], ['delete', '--tag', 'log']]) {
+      assert.match(await refused('shop', ...args), /There is no project shop\. gazeway project list shows/)
+      assert.match(await refused(place.project, ...args), /has no memories\. gazeway project list shows/)
+    }
+    const { value, version } = JSON.parse((await run(place, ['memory', 'show', 'deploy'])).stdout)
+    assert.deepEqual([value, version], ['on Thursdays', 1])
+    assert.equal((await run(place, ['memory', 'edit', 'deploy', 'on Fridays', '--project', 'none'])).code, 0)
+  })
+
   it('lists and deletes those of a project beside many newer and large ones of another', async () => {
     const place = newPlace()
     const file = join(place.home, 'large.jsonl')
