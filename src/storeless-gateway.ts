@@ -1,5 +1,5 @@
 import type { LoadedConfig } from './config/config.ts'
-import { createAllowRoot } from './context/allowed-root.ts'
+import { createAllowRoot, movedDirectory } from './context/allowed-root.ts'
 import { createContext } from './context/context.ts'
 import type { GazewayError } from './errors.ts'
 import type { Gateway } from './gateway.ts'
@@ -21,6 +21,7 @@ export function storeless(loaded: LoadedConfig, fault: GazewayError): Pick<Gatew
     allowRoot: createAllowRoot({
       configured: () => loaded.config.context.roots,
       workingDirectory: () => process.cwd(),
+      movedDirectory,
       homeFolder,
     }),
     countTokens: createTokenCounter(),

@@ -12,7 +12,12 @@ export function contextOf(dataFolder: string) {
     onStoreFault: (error) => {
       throw error
     },
-    allowRoot: createAllowRoot({ configured: () => [], workingDirectory: () => process.cwd(), homeFolder: () => null }),
+    allowRoot: createAllowRoot({
+      configured: () => [],
+      movedDirectory: async () => process.cwd(),
+      workingDirectory: () => process.cwd(),
+      homeFolder: () => null,
+    }),
     countTokens,
     now: () => new Date(),
     dataFolder,

@@ -11,15 +11,17 @@ export interface AllowedRoots {
   /** The configuration's `context.roots`. */
   configured: () => readonly string[]
   workingDirectory: () => string
+  /** Path of the working directory now, which may have been moved since the start. */
+  movedDirectory: () => Promise<string>
   /** Null when the user has none. */
   homeFolder: () => string | null
 }
 
 /** A project root that may be read. */
 export interface Root {
-  /** Path with links resolved. */
+  /** Path with links resolved, where the root is now. */
   path: string
-  /** Absolute path before its links were resolved. */
+  /** Absolute path as it was named: before its links were resolved, and before it was moved. */
   named: string
 }
 
@@ -40,9 +42,11 @@ export function createAllowRoot(allowed: AllowedRoots) {
     const given = declared.length > 0 ? declared : allowed.configured()
     const folders = await namesOf(given.length > 0 ? given : [allowed.workingDirectory()])
     const named = resolve(asked ?? defaultOf(folders, declared))
-    const found = await resolveRoot(named).catch((error: GazewayError) => error)
+    const found = await resolveRoot(await placeNow(named)).catch((error: GazewayError) => error)
     const path = typeof found === 'string' ? found : named
-    const isAllowed = insideAny(folders, path) !== null || (given.length === 0 && (await isInRepository(path)))
+    const moved = await Promise.all(folders.map(placeNow))
+    const isAllowed =
+      insideAny([...folders, ...moved], path) !== null || (given.length === 0 && (await isInRepository(path)))
     if (!isAllowed) throw forbidden(named)
     // Thrown only for allowed folders: the error reveals whether the folder exists.
     if (typeof found !== 'string') throw found
@@ -57,6 +61,16 @@ export function createAllowRoot(allowed: AllowedRoots) {
     return insideAny(folders, workingDirectory) === null ? (folders[0] ?? workingDirectory) : workingDirectory
   }
 
+  /**
+   * Returns where a folder is now. The working directory may have been moved while the process runs, with all that is in
+   * it; its old path is what clients go on to name.
+   */
+  async function placeNow(folder: string): Promise<string> {
+    const inside = insideAny([allowed.workingDirectory()], folder)
+    if (inside === null || (await lstat(folder).catch(() => null))) return folder
+    return join(await allowed.movedDirectory(), inside)
+  }
+
   /** Tells whether `path` or a folder above it, up to the home folder, is a git repository. */
   async function isInRepository(path: string): Promise<boolean> {
     const home = allowed.homeFolder()
@@ -69,6 +83,12 @@ export function createAllowRoot(allowed: AllowedRoots) {
     return false
   }
 }
+
+/**
+ * Returns where the working directory is now. `process.cwd()` is its path at the start; the system follows it when it is
+ * moved.
+ */
+export const movedDirectory = (): Promise<string> => realpath('.').catch(() => process.cwd())
 
 /** Resolves folders and their links. Returns both names of each folder. */
 async function namesOf(folders: readonly string[]): Promise<string[]> {

@@ -17,7 +17,9 @@ export async function resolveRoot(root: string): Promise<string> {
 }
 
 function noSuchRoot(root: string, cause: unknown): GazewayError {
-  const message = `The project root ${root} is not a directory that can be read. Pass the absolute path of one.`
+  const message =
+    `The project root ${root} is not a directory that can be read. Pass the absolute path of one. If it was moved, ` +
+    'start the session again where it is now.'
   return new GazewayError('not_found', message, { param: 'root', cause })
 }
 

@@ -8,7 +8,7 @@ import type { Memories } from '../memory/memory.ts'
 import { Projects } from '../memory/records/memory-record.ts'
 import { homeFolder } from '../text/home-folder.ts'
 import { parseInput } from '../wire/validation.ts'
-import { createAllowRoot, type Root } from './allowed-root.ts'
+import { createAllowRoot, movedDirectory, type Root } from './allowed-root.ts'
 import { askedOf, compose, type Known, type Request, type StoredMemory } from './compose.ts'
 import { resolveFocus } from './confine.ts'
 import { type Form, jsonForm, textForm } from './context-format.ts'
@@ -145,6 +145,7 @@ export function liveContext(
     allowRoot: createAllowRoot({
       configured: () => config.current().config.context.roots,
       workingDirectory: () => process.cwd(),
+      movedDirectory,
       homeFolder,
     }),
     ...(offlineNote && { offlineNote }),

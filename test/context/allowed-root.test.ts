@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { type AllowedRoots, createAllowRoot } from '../../src/context/allowed-root.ts'
@@ -17,6 +17,7 @@ function places(t: Parameters<typeof createProject>[0], more: Partial<AllowedRoo
   const allow = createAllowRoot({
     configured: () => [],
     workingDirectory: () => at('work'),
+    movedDirectory: async () => at('work'),
     homeFolder: () => home,
     ...more,
   })
@@ -41,6 +42,21 @@ describe('the root of a call', () => {
     for (const root of outside) await assert.rejects(allow(at(root), [at('open')]), FORBIDDEN, root)
     await assert.rejects(allow('/', [at('open')]), FORBIDDEN)
     await assert.rejects(allow(at('open/nowhere'), [at('open')]), { code: 'not_found', param: 'root' })
+  })
+
+  it('is found where the working directory was moved to, under its old names, and nowhere else', async (t) => {
+    const { at, allow } = places(t, { movedDirectory: async () => at('moved') })
+    renameSync(at('work'), at('moved'))
+    for (const declared of [[], [at('work')]]) {
+      assert.deepEqual(await allow(undefined, declared), { path: at('moved'), named: at('work') })
+      assert.deepEqual(await allow(at('work/sub'), declared), { path: at('moved/sub'), named: at('work/sub') })
+      assert.equal((await allow(at('moved/sub'), declared)).path, at('moved/sub'))
+      await assert.rejects(allow(at('work/none'), declared), { code: 'not_found', param: 'root' })
+      await assert.rejects(allow(at('private'), declared), FORBIDDEN)
+    }
+    await assert.rejects(allow(at('moved'), [at('open')]), FORBIDDEN)
+    mkdirSync(at('work'))
+    assert.equal((await allow(undefined, [at('work')])).path, at('work'), 'another folder has its old path')
   })
 
   it('lies in a root of the configuration where the client declares none', async (t) => {

@@ -50,6 +50,7 @@ export function contextWith(deps: Partial<ContextDeps> = {}) {
   const allowRoot = createAllowRoot({
     configured: () => [],
     workingDirectory: () => process.cwd(),
+    movedDirectory: async () => process.cwd(),
     homeFolder: () => null,
   })
   return createContext({
