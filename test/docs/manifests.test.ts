@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as z from 'zod'
 import { VARIABLES } from '../../src/config/environment.ts'
 import { KEY_VARIABLES } from '../../src/providers/providers.ts'
+import { AgentPlugin, AgentPluginServers } from './agent-plugins-schema.ts'
 import { expanded, start } from './entry.ts'
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
@@ -92,5 +94,44 @@ describe('package.json', () => {
     for (const file of ['dist', 'mcp.example.json', 'server.json', 'CHANGELOG.md'])
       assert.ok(manifest.files.includes(file), file)
     assert.deepEqual(manifest.bin, { gazeway: 'dist/cli.js' })
+  })
+})
+
+describe('the Agent Plugins package', () => {
+  const [plugin, servers] = [read('plugin/plugin.json'), read('plugin/mcp.json')]
+
+  it('is valid by the published schemas, which refuse a wrong one', () => {
+    assert.deepEqual(AgentPlugin.parse(plugin), plugin)
+    assert.deepEqual(AgentPluginServers.parse(servers), servers)
+    for (const wrong of [
+      { name: 'Gazeway' },
+      { name: 'a--b' },
+      { name: undefined },
+      { author: 'Gazeway contributors' },
+      { author: { ...plugin.author, phone: '1' } },
+      { keywords: 'mcp' },
+      { mcpServers: './mcp.json' },
+      { $schema: plugin.$schema.replace('1.0.0', '1.1.0') },
+    ])
+      assert.equal(AgentPlugin.safeParse({ ...plugin, ...wrong }).success, false, JSON.stringify(wrong))
+    const { gazeway } = servers.mcpServers
+    for (const wrong of [
+      { type: undefined },
+      { command: '' },
+      { args: gazeway.args[0] },
+      { env: { PLUGIN_ROOT: '/' } },
+      { cwd: '/' },
+      { url: 'https://gateway.example.com' },
+    ]) {
+      const mcpServers = { gazeway: { ...gazeway, ...wrong } }
+      assert.equal(AgentPluginServers.safeParse({ ...servers, mcpServers }).success, false, JSON.stringify(wrong))
+    }
+  })
+
+  it('names the package and files of it that there are', () => {
+    assert.deepEqual([plugin.name, plugin.version, plugin.license], [manifest.name, manifest.version, manifest.license])
+    for (const arg of servers.mcpServers.gazeway.args)
+      assert.ok(existsSync(arg.replace(/^\$\{PLUGIN_ROOT\}/, 'plugin')), arg)
+    for (const skill of readdirSync('plugin/skills')) assert.ok(existsSync(join('plugin/skills', skill, 'SKILL.md')))
   })
 })
