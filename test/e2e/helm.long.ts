@@ -118,12 +118,53 @@ describe('the Helm chart', { skip }, () => {
     }
   })
 
+  it('takes each time of a stop that the program takes, and warns of one that is over before a probe sees it', () => {
+    const { unready_ms, drain_ms } = httpSection().unwrap().shape
+    const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')).properties
+    for (const [name, setting] of [
+      ['unreadySeconds', unready_ms],
+      ['drainSeconds', drain_ms],
+    ] as const)
+      for (const [bound, value] of [
+        ['minimum', schema[name].minimum],
+        ['maximum', schema[name].maximum],
+      ] as const) {
+        const beyond = bound === 'minimum' ? value - 1 : value + 1
+        assert.deepEqual(
+          [setting.safeParse(value * 1000).success, setting.safeParse(beyond * 1000).success],
+          [true, false],
+          name,
+        )
+      }
+    const { spec } = only(rendered({ ...NAMED, unreadySeconds: 0 }), 'Deployment').spec.template
+    const { env } = spec.containers[0]
+    assert.equal(env.find(({ name }: { name: string }) => name === 'GAZEWAY_UNREADY_MS').value, '0')
+    assert.ok(spec.terminationGracePeriodSeconds >= 30 + 15)
+    const notes = (values: object) =>
+      JSON.parse(
+        execFileSync(builtRenderer(), [CHART], { input: JSON.stringify({ ...NAMED, ...values }), encoding: 'utf8' }),
+      )['NOTES.txt']
+    if (!hasGo) return
+    assert.match(notes({ unreadySeconds: 0 }), /unreadySeconds is 0, and the readiness probe takes up to 4 s/)
+    assert.doesNotMatch(notes({}), /unreadySeconds/)
+  })
+
   it('leaves a gateway that may be evicted, so that a node can be drained', () => {
     const budget = (values: object) => only(rendered({ ...NAMED, ...values }), 'PodDisruptionBudget').spec.minAvailable
     assert.equal(budget({ replicas: 3, minAvailable: 2 }), 2)
     assert.equal(budget({ minAvailable: '50%' }), '50%')
-    for (const minAvailable of [2, 3, '100%'])
-      assert.throws(() => rendered({ ...NAMED, minAvailable }), /minAvailable: must be less than replicas/)
+    assert.equal(budget({ replicas: 3, minAvailable: '66%' }), '66%')
+    assert.equal(budget({ minAvailable: '0%' }), '0%')
+    // Kubernetes rounds up: 51 % of two are two, 67 % of three are three.
+    for (const [replicas, minAvailable] of [
+      [2, 2],
+      [2, 3],
+      [2, '51%'],
+      [3, '67%'],
+      [2, '100%'],
+      [2, '150%'],
+    ] as const)
+      assert.throws(() => rendered({ ...NAMED, replicas, minAvailable }), /minAvailable: must be less than replicas/)
     const alone = rendered({ ...NAMED, replicas: 1 })
     assert.ok(!alone.some(({ kind }) => kind === 'PodDisruptionBudget'))
   })
@@ -211,7 +252,7 @@ describe('values of the Helm chart', () => {
     ['a digest that is none', { ...NAMED, image: { repository: 'gazeway', digest: 'sha256:abc' } }],
     ['a variable that cannot be one', { ...NAMED, env: { 'gazeway-upstream': 'xai' } }],
     ['a time that is no number', { ...NAMED, drainSeconds: '30s' }],
-    ['a stop that is over before a probe sees it', { ...NAMED, unreadySeconds: 4 }],
+    ['a time of less than nothing', { ...NAMED, unreadySeconds: -1 }],
     ['a monitor without a key', { ...NAMED, serviceMonitor: { enabled: true } }],
     ['a monitor with an empty key', { ...NAMED, serviceMonitor: { enabled: true, keySecret: { name: '', key: '' } } }],
   ] as const)
