@@ -1,11 +1,13 @@
-FROM node:26-trixie-slim AS build
+# NODE_IMAGE=node@sha256:… takes the base by its digest.
+ARG NODE_IMAGE=node:26-trixie-slim
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-FROM node:26-trixie-slim
+FROM ${NODE_IMAGE}
 # A release adds the version, the commit and the date.
 LABEL org.opencontainers.image.title="Gazeway" \
     org.opencontainers.image.description="Self-hosted agent gateway over MCP and HTTP" \

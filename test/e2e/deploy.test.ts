@@ -62,8 +62,28 @@ describe('deploy/compose.yaml', () => {
     const { postgres, balancer } = services
     assert.deepEqual([balancer?.read_only, balancer?.cap_add], [true, ['NET_BIND_SERVICE']])
     assert.deepEqual(postgres?.cap_add, ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'])
-    // Images of others are taken by their digests through these variables.
-    for (const service of [postgres, balancer]) assert.match(String(service?.image), /^\$\{[A-Z]+_IMAGE:-/)
+  })
+
+  it('takes each image of others by its digest through a variable, for which the documentation has a command', () => {
+    const dockerfile = readFileSync('Dockerfile', 'utf8')
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+    assert.deepEqual(bases, ['${NODE_IMAGE}', '${NODE_IMAGE}'])
+    const images = Object.values(services).flatMap(({ image, build }) =>
+      image === 'gazeway' ? Object.entries((build as { args: Record<string, string> }).args) : [[null, String(image)]],
+    )
+    const named = new Map(
+      images.map(([arg, image]) => {
+        const [, variable = '', tag = ''] =
+          /^\$\{([A-Z]+_IMAGE):-(\S+)\}$/.exec(image ?? '') ?? assert.fail(image ?? '')
+        assert.ok(arg === null || arg === variable, `${arg}`)
+        return [variable, tag]
+      }),
+    )
+    assert.deepEqual([...named.keys()].sort(), ['CADDY_IMAGE', 'NODE_IMAGE', 'POSTGRES_IMAGE'])
+    assert.equal(/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)?.[1], named.get('NODE_IMAGE'))
+    const page = readFileSync('docs/reference/store.md', 'utf8')
+    for (const [variable, tag] of named)
+      assert.ok(page.includes(`export ${variable}=${tag.split(':')[0]}@$(digest ${tag})\n`), variable)
   })
 
   it('has a balancer that leaves a gateway before it stops to listen', () => {
