@@ -15,6 +15,7 @@ const ListedCall = CallRecord.omit({
   client_version: true,
   provider_key: true,
   cache: true,
+  timing: true,
 })
 
 export const upstreamApiHistory = defineTool({

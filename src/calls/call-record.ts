@@ -4,6 +4,7 @@ import { Usage } from '../providers/token-usage.ts'
 import { CallCache } from './call-cache.ts'
 import { CallSession } from './call-session.ts'
 import { CALL_STATUS_NAMES } from './call-status.ts'
+import { CallTiming } from './call-timing.ts'
 
 /** Surface on which a call arrived. */
 export const Surface = z.enum(['stdio', 'http', 'platform', 'socket'])
@@ -38,6 +39,7 @@ export const CallRecord = z.object({
   skipped: z.array(SkippedCandidate).describe('Candidates passed over since the attempt before'),
   latency_ms: z.number().int(),
   first_token_ms: z.number().int().nullable(),
+  timing: CallTiming.optional(),
   usage: Usage.nullable(),
   upstream_cost_usd: z.number().nullable().describe('null: unknown, for a hedged call'),
   cache: CallCache.optional(),

@@ -14,6 +14,7 @@ import type { CallRecord } from './call-record.ts'
 import { NO_SESSION } from './call-session.ts'
 import type { CallSpend } from './call-spend.ts'
 import { addTags } from './call-tags.ts'
+import { timingColumns } from './call-timing.ts'
 import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
 import type { QueuedCall } from './queued-call.ts'
@@ -156,6 +157,7 @@ function toRow(record: CallRecord): CallRow {
     latency_ms: record.latency_ms,
     latency_bucket: latencyBucket(record.latency_ms),
     first_token_ms: record.first_token_ms,
+    ...timingColumns(record.timing),
     prompt_tokens: usage?.prompt_tokens ?? null,
     completion_tokens: usage?.completion_tokens ?? null,
     total_tokens: usage?.total_tokens ?? null,

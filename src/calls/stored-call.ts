@@ -5,6 +5,7 @@ import { cacheOfRow } from './call-cache.ts'
 import type { CallRecord } from './call-record.ts'
 import { statusOf } from './call-status.ts'
 import { tagsOf } from './call-tags.ts'
+import { knownTiming } from './call-timing.ts'
 import { SESSION_COLUMNS } from './named-session.ts'
 
 /** Columns of a call, without its content. */
@@ -26,6 +27,10 @@ export const CALL_COLUMNS = [
   'latency_ms',
   'latency_bucket',
   'first_token_ms',
+  'queue_ms',
+  'first_byte_ms',
+  'first_thought_ms',
+  'first_text_ms',
   'prompt_tokens',
   'completion_tokens',
   'total_tokens',
@@ -67,8 +72,10 @@ export async function findCall({ db }: Store, callId: string): Promise<CallRecor
 export function toRecord(row: ReadCall): CallRecord {
   const { prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_bucket, ...rest } = row
   const { cached_tokens, cache_write_tokens, upstream_cost_micros, skipped, changed, content, stream, ...priced } = rest
-  const { cache_saved_micros, cache_missed_tokens, cache_missed_micros, cache_changed, ...fields } = priced
+  const { cache_saved_micros, cache_missed_tokens, cache_missed_micros, cache_changed, ...timed } = priced
+  const { queue_ms, first_byte_ms, first_thought_ms, first_text_ms, ...fields } = timed
   const cache = cacheOfRow(row)
+  const timing = knownTiming({ queue_ms, first_byte_ms, first_thought_ms, first_text_ms })
   const usage =
     prompt_tokens === null || completion_tokens === null || total_tokens === null
       ? null
@@ -83,12 +90,13 @@ export function toRecord(row: ReadCall): CallRecord {
   return {
     ...(fields as Omit<
       CallRecord,
-      'skipped' | 'changed' | 'usage' | 'cache' | 'stream' | 'upstream_cost_usd' | 'content'
+      'skipped' | 'changed' | 'usage' | 'cache' | 'timing' | 'stream' | 'upstream_cost_usd' | 'content'
     >),
     skipped: skipped === null ? [] : JSON.parse(skipped),
     stream: stream === 1,
     usage,
     upstream_cost_usd: usage === null && statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),
+    ...(timing === undefined ? {} : { timing }),
     ...(cache === undefined ? {} : { cache }),
     ...(changed === null ? {} : { changed: JSON.parse(changed) }),
     ...(content === null ? {} : { content: JSON.parse(content) }),

@@ -84,10 +84,14 @@ export function createMakeCall(deps: CallDeps): MakeCall {
   // Avoids promises where possible: each one is a measurable share of a request.
   function makeFor(...[asked, planned, receiver, context]: Parameters<MakeCall>): Promise<Result> {
     const plan = context.ownKey === undefined ? planned : ownPlan(planned, context.ownKey, asked.endpoint)
+    const askedAt = performance.now()
     const admitted = admit(admits, asked, plan, context, receiver.isGone)
     if (!(admitted instanceof Promise)) return make(admitted, plan, receiver)
     const waiting = { asked, admitted, receiver, context }
-    return onceAdmitted(deps.heartbeat, waiting, (call, client) => make(call, plan, client))
+    return onceAdmitted(deps.heartbeat, waiting, (call, client) => {
+      call.waitedMs = performance.now() - askedAt
+      return make(call, plan, client)
+    })
   }
 
   function make(call: Admission, plan: Plan, receiver: Receiver): Promise<Result> {

@@ -13,6 +13,10 @@ const LONGEST_LIST = { records: 1, words: 3 }
 const MEASURED: Readonly<Record<string, number>> = {
   latency_ms: 240,
   first_token_ms: 90,
+  queue_ms: 0,
+  first_byte_ms: 80,
+  first_thought_ms: 90,
+  first_text_ms: 120,
   p50: 240,
   p95: 900,
   p99: 1200,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { ask } from '../adapters/platform.ts'
@@ -9,6 +10,22 @@ import { behind, money, number } from './rows.ts'
 
 const CHAT = '/chat/completions'
 const HOSTILE = '<img src=x onerror=alert(1)> "ada"'
+/** Pause of a provider between the parts of an answer, in milliseconds. */
+const PAUSE_MS = 50
+/** Thinks, and answers in two pieces. */
+const thinksFirst: double.Behaviour = async (reply) => {
+  const [begun, ...said] = double.chunks(['Hel', 'lo.'])
+  const thought = {
+    ...begun,
+    choices: [{ index: 0, delta: { reasoning_content: 'They greet.' }, finish_reason: null }],
+  }
+  reply.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const event of [begun, thought, ...said]) {
+    reply.write(`data: ${JSON.stringify(event)}\n\n`)
+    await pause(PAUSE_MS)
+  }
+  reply.end('data: [DONE]\n\n')
+}
 const REPOSITORY = 'github.com/ann/shop'
 
 describe('pages that follow one key, one session, one call', { skip: WITHOUT_BROWSER }, () => {
@@ -59,11 +76,11 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await two.close()
   })
 
-  async function chat(key: string, model: string, words: string, session = 'work'): Promise<number> {
+  async function chat(key: string, model: string, words: string, session = 'work', stream = false): Promise<number> {
     const reply = await fetch(`${under.platform.gatewayUrl}/v1${CHAT}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-gazeway-session': session },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: words }] }),
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: words }], stream }),
     })
     await reply.text()
     return reply.status
@@ -313,6 +330,34 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await other.getByText('Refused before it was sent').waitFor()
     await inspect(other, 'call-refused')
     await other.close()
+  })
+
+  it('draw the steps of a streamed call that thinks first, to scale', async () => {
+    const { keys, calls } = under.platform.gateway
+    const { key, record } = await keys.create({ name: 'thinker', scopes: ['inference'] })
+    two.on(CHAT, thinksFirst)
+    assert.equal(await chat(key, 'smart', 'Say hello.', 'thinking', true), 200)
+    two.on(CHAT, double.json(200, double.completion('Hello.')))
+    await calls.flush()
+    const [{ call_id, latency_ms, timing } = assert.fail()] = await callsOf(record.id, { status: 'ok' })
+    const { first_byte_ms, first_thought_ms, first_text_ms } = timing ?? assert.fail('no times')
+    assert.ok(first_byte_ms !== null && first_thought_ms !== null && first_text_ms !== null, JSON.stringify(timing))
+    const page = await under.open(`#/calls/${call_id}`)
+    const steps = page.locator('.waterfall > li')
+    await steps.first().waitFor()
+    const names = await steps.locator('> :first-child').allTextContents()
+    const [failed = '', ...rest] = names.filter((name) => name !== 'Queue' && name !== 'First token')
+    assert.match(failed, /^127\.0\.0\.1/)
+    assert.deepEqual(rest, ['First byte', 'Thoughts', 'Text', 'Total'])
+    const widthOf = async (name: string) => {
+      const bar = steps.filter({ has: page.getByText(name, { exact: true }) }).locator('.parts > i:last-child')
+      return (await bar.evaluate((one) => one.getBoundingClientRect())).width
+    }
+    const [thoughts, text] = [await widthOf('Thoughts'), await widthOf('Text')]
+    const perMs = thoughts / (first_text_ms - first_thought_ms)
+    assert.ok(perMs > 0 && Math.abs(text - perMs * (latency_ms - first_text_ms)) < 2, `${thoughts} px, ${text} px`)
+    await inspect(page, 'call-thinking')
+    await page.close()
   })
 
   it('lead from a refused call to the form of its key that mends it', async () => {

@@ -44,6 +44,7 @@ const CALLS: CallRecord[] = Array.from({ length: 720 }, (_, i) => ({
   usage: i % 5 ? { prompt_tokens: i, completion_tokens: 1, total_tokens: i + 1, ...(i % 4 === 3 && READ) } : null,
   upstream_cost_usd: (i % 5 ? 3 * (i + 1) : 0) / 1_000_000,
   ...(i % 4 === 3 && { cache: EFFECT }),
+  ...(i % 3 === 1 && { timing: { queue_ms: i % 2, first_byte_ms: i, first_thought_ms: null, first_text_ms: null } }),
   error: null,
   ...(i % 3 === 0 && { changed: ['top_k=dropped'] }),
 }))

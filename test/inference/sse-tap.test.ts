@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { eventData } from '../../src/inference/observe/event-data.ts'
+import { newOutputTimes } from '../../src/inference/observe/output-times.ts'
 import { createSseTap } from '../../src/inference/observe/sse-tap.ts'
 import { splitEvents } from '../../src/wire/whole-sse-events.ts'
 import { chunks, failedChoices, failedChunks } from '../doubles/upstream.ts'
@@ -47,6 +48,64 @@ describe('a tap tells of the last events', () => {
       tap.push(Buffer.from(isPlain ? line({ error: {} }) : chunk({ content: 'a' })))
       tap.push(Buffer.from(event))
       assert.equal(tap.isPlain(), isPlain)
+    })
+})
+
+describe('a tap notes when thoughts and text begin', () => {
+  const chunk = (delta: object) => line({ choices: [{ index: 0, delta, finish_reason: null }] })
+  const block = (delta: object) => line({ type: 'content_block_delta', index: 0, delta })
+  const part = (of: object) => line({ candidates: [{ content: { parts: [of] } }] })
+  const asked = { instructions: 'Say "content":"x".', text: { format: { type: 'text' } }, tools: [], output: [] }
+  /** Events before the thoughts, thoughts, and text or a call, by the API. */
+  const streams: Record<string, [string, string, string]> = {
+    'chat completions': [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: '', reasoning_content: 'Hm.' }),
+      chunk({ content: 'Hi', reasoning_content: null }),
+    ],
+    'chat completions with details': [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: '', reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', index: 0 }] }),
+      chunk({ tool_calls: [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '' } }] }),
+    ],
+    messages: [
+      line({ type: 'message_start', message: { role: 'assistant', content: [], usage: { input_tokens: 9 } } }),
+      block({ type: 'thinking_delta', thinking: 'Hm.' }),
+      block({ type: 'text_delta', text: 'Hi' }),
+    ],
+    responses: [
+      line({ type: 'response.created', response: asked }),
+      line({ type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', summary: [] } }),
+      line({ type: 'response.output_text.delta', output_index: 1, delta: 'Hi' }),
+    ],
+    'responses that call': [
+      line({ type: 'response.in_progress', response: asked }),
+      line({ type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'Hm.' }),
+      line({ type: 'response.function_call_arguments.delta', output_index: 1, delta: '{' }),
+    ],
+    gemini: [
+      part({ text: '' }),
+      part({ text: 'Hm.', thought: true }),
+      part({ functionCall: { name: 'look', args: {} } }),
+    ],
+  }
+  for (const [api, events] of Object.entries(streams))
+    it(`in ${api}`, () => {
+      const times = newOutputTimes()
+      const tap = createSseTap({ dropUsageChunk: false, secrets: [], times })
+      const seen = events.map((event) => {
+        tap.push(Buffer.from(event))
+        return [times.firstThought !== null, times.firstText !== null]
+      })
+      const [began, thought, text] = [
+        [false, false],
+        [true, false],
+        [true, true],
+      ]
+      assert.deepEqual(seen, [began, thought, text])
+      const { firstText } = times
+      for (const event of events) tap.push(Buffer.from(event))
+      assert.equal(times.firstText, firstText, 'the first alone')
     })
 })
 

@@ -2863,6 +2863,12 @@ export interface components {
             }[];
             latency_ms: number;
             first_token_ms: number | null;
+            timing?: {
+                queue_ms: number | null;
+                first_byte_ms: number | null;
+                first_thought_ms: number | null;
+                first_text_ms: number | null;
+            };
             usage: components["schemas"]["Usage"] | null;
             upstream_cost_usd: number | null;
             cache?: {

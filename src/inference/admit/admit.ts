@@ -70,6 +70,8 @@ export interface Admission extends ModelRequest {
   verbatim: Verbatim | null
   context: CallerContext
   bill: Bill
+  /** Time that it waited for its limits, its budget or money, in milliseconds. */
+  waitedMs: number
 }
 
 /**
@@ -127,6 +129,7 @@ function limited(asked: ModelRequest, context: CallerContext, bill: Bill): Admis
     verbatim: verbatim ?? null,
     context,
     bill,
+    waitedMs: 0,
   })
   const [name] = limitsAt(endpoint)
   const withLimit = (request: ClientRequest<ModelBody>) => {

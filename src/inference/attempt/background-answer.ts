@@ -50,6 +50,7 @@ function withoutContent(invocation: Invocation): Invocation {
     ...invocation,
     path: '/responses/{id}',
     stream: false,
+    queueMs: null,
     isLater: true,
     changes: { list: () => changes },
     asked: { bytes: Buffer.alloc(0), json: {} },

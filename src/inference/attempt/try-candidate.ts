@@ -79,6 +79,7 @@ export async function tryCandidate(
     path,
     model,
     stream,
+    queueMs: attempt === 1 ? Math.round(call.waitedMs) : null,
     fallbackFrom,
     skipped,
     isRecorded,
@@ -104,6 +105,7 @@ export async function tryCandidate(
     reasoning,
     begun: continued,
     onFirst: begun.firstToken,
+    times: begun.times,
   }
   let generationId: string | null = null
   const noted = async () => {
@@ -165,13 +167,14 @@ async function pass(
   passage: Candidate['passage'],
   send: () => Promise<WholeReply | StreamReply>,
 ): Promise<Answered | Failed> {
-  const { provider, receiver, stream } = context
+  const { provider, receiver, stream, times } = context
   let reply: WholeReply | StreamReply | undefined
   let tap: SseTap | undefined
   try {
     reply = await send()
+    times.firstByte = reply.begunAt ?? null
     if (reply.kind === 'stream') {
-      tap = createSseTap({ dropUsageChunk: passage.dropsUsage(context), secrets: provider.secrets })
+      tap = createSseTap({ dropUsageChunk: passage.dropsUsage(context), secrets: provider.secrets, times })
       if (stream || passage.gather === undefined) return streamed(await passage.passStream(context, reply, tap))
       reply = await passage.gather(context, reply, tap)
     }

@@ -7,6 +7,7 @@ import { ReportedError } from '../api/reported-error.ts'
 import { hideSecrets } from '../upstreams/failure.ts'
 import { NAMES_CHAT_TOOLS } from './chat-tools.ts'
 import { type EventData, eventData } from './event-data.ts'
+import { noteOutput, type OutputTimes } from './output-times.ts'
 import { faultIn, toldFault } from './stream-fault.ts'
 import { createStreamPrefix, type StreamPrefix } from './stream-prefix.ts'
 import { readReport, type UsageReport } from './usage-report.ts'
@@ -64,10 +65,15 @@ export interface SseTap
  * @param options.dropUsageChunk drops the chunk with the usage, which the client did not ask for; when it carries more,
  *   such as citations, only the usage is removed
  * @param options.secrets secrets of the upstream, which are removed from errors
+ * @param options.times takes the times of the first reasoning and the first text; nobody asks when absent
  * @throws from `push` when an event is too long
  */
-export function createSseTap(options: { dropUsageChunk: boolean; secrets: readonly string[] }): SseTap {
-  const { dropUsageChunk, secrets } = options
+export function createSseTap(options: {
+  dropUsageChunk: boolean
+  secrets: readonly string[]
+  times?: OutputTimes
+}): SseTap {
+  const { dropUsageChunk, secrets, times } = options
   const events = wholeEvents()
   const kept = createStreamPrefix()
   const report = readReport(kept)
@@ -77,16 +83,22 @@ export function createSseTap(options: { dropUsageChunk: boolean; secrets: readon
   let finished = false
   let plain = false
 
+  /** Keeps events with output of the model. */
+  function keep(events: Buffer, text: string): void {
+    if (times?.firstText === null) noteOutput(times, text, events)
+    kept.add(events)
+  }
+
   /** Reads whole events. @returns the events to pass on */
   function read(whole: Buffer): Buffer | null {
     const text = asciiOf(whole)
     plain = !NOTABLE.test(text)
     if (plain) {
-      kept.add(whole)
+      keep(whole, text)
       return whole
     }
-    if (ECHO.test(text)) for (const event of splitEvents(whole).filter(isSaid)) kept.add(event)
-    else kept.add(whole)
+    if (ECHO.test(text)) for (const event of splitEvents(whole).filter(isSaid)) keep(event, asciiOf(event))
+    else keep(whole, text)
     done ||= DONE.test(text)
     finished ||= FINISHED.test(text) && splitEvents(whole).some(isFinish)
     if (!TELLING.test(text)) return whole

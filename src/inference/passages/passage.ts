@@ -5,6 +5,7 @@ import type { Bill } from '../admit/bill.ts'
 import type { BegunResponse } from '../convert/begun-response.ts'
 import type { Changes, Note } from '../convert/reported-changes.ts'
 import { NOTHING, type Observed, usageOf } from '../observe/observe.ts'
+import type { OutputTimes } from '../observe/output-times.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
 import type { CallReasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
@@ -40,6 +41,8 @@ export interface ReplyContext {
   /** State of the stream that an earlier candidate began. Null when the client has received nothing. */
   begun: BegunResponse | null
   onFirst(): void
+  /** Takes the times at which the parts of the reply begin. */
+  times: OutputTimes
 }
 
 /** Result: the client has its complete reply, possibly with an error in a stream that had begun. */

@@ -32,22 +32,25 @@ export interface Exchange {
 /** Sends a request; the reply arrives at the listener. */
 export type Send = (request: RelayRequest, listener: ReplyListener) => Exchange
 
-/** A complete reply. */
-export interface WholeReply {
-  kind: 'whole'
+/** Head of a reply. */
+interface ReplyHead {
   status: number
   headers: Headers
   /** `content-type` that the upstream sent; `headers` has the corrected one. */
   announced?: string | string[] | undefined
+  /** Time of its first byte, as `performance.now()` gives it; absent for a reply that was made here. */
+  begunAt?: number
+}
+
+/** A complete reply. */
+export interface WholeReply extends ReplyHead {
+  kind: 'whole'
   body: Buffer
 }
 
 /** A streamed reply: server-sent events. Nothing flows until `consume`. */
-export interface StreamReply {
+export interface StreamReply extends ReplyHead {
   kind: 'stream'
-  status: number
-  headers: Headers
-  announced?: string | string[] | undefined
   exchange: Exchange
   /** Receives everything that arrives from now on. */
   consume(sink: BodyListener): void

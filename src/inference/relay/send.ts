@@ -61,6 +61,7 @@ export function openReply(
     if (hasLeft(client)) return reject(CLIENT_GONE)
     const body = unreadBody()
     let status = 0
+    let begunAt = 0
     let headers: Headers = {}
     /** Null while unknown. */
     let isStream: boolean | null = null
@@ -79,6 +80,7 @@ export function openReply(
       },
       onHead(code, head) {
         status = code
+        begunAt = performance.now()
         headers = head
         decompress = decodeInto(listener, headers, abort)
         report.answered(code)
@@ -110,10 +112,11 @@ export function openReply(
       if (exchange === undefined) return
       const typed = typedHeaders(headers, EVENT_STREAM, 'text/event-stream')
       const whole = decompress ? decompressed(exchange, decompress, abort) : exchange
-      resolve({ kind: 'stream', status, ...typed, exchange: whole, consume: body.consume })
+      resolve({ kind: 'stream', status, ...typed, begunAt, exchange: whole, consume: body.consume })
     }
     function answer(): void {
-      resolve({ kind: 'whole', status, ...typedHeaders(headers, JSON_TYPE, 'application/json'), body: body.bytes() })
+      const typed = typedHeaders(headers, JSON_TYPE, 'application/json')
+      resolve({ kind: 'whole', status, ...typed, begunAt, body: body.bytes() })
     }
     /** Ends a body that is too long. */
     function end(): void {

@@ -14,6 +14,7 @@ import { ENDPOINTS } from '../api/endpoints.ts'
 import { recordedError } from '../api/reported-error.ts'
 import { type Changes, changeTexts } from '../convert/reported-changes.ts'
 import { countUsage, type Observed, UNCOUNTED } from '../observe/observe.ts'
+import { newOutputTimes, type OutputTimes, timingFrom } from '../observe/output-times.ts'
 import { usesIn } from '../observe/reported-terms.ts'
 import type { Reasoning } from '../reasoning/reasoning.ts'
 import type { LateReceiver } from '../relay/abandoned-reads.ts'
@@ -47,6 +48,8 @@ export interface Invocation {
   path: string
   model: PricedModel | null
   stream: boolean
+  /** Wait before the first attempt, in milliseconds. Null for a later one. */
+  queueMs: number | null
   /** Failed call that this one replaces. */
   fallbackFrom?: string | undefined
   /** Candidates passed over since the attempt before. */
@@ -90,6 +93,8 @@ export interface BegunCall {
   callId: string
   /** Reports the first piece of the answer. */
   firstToken(): void
+  /** Takes the times at which the parts of the reply begin. */
+  times: OutputTimes
   /**
    * Ends the call, once: estimates usage that was not reported, prices and bills the call, and writes its record.
    */
@@ -134,6 +139,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
   const started = performance.now()
   const elapsedMs = () => Math.round(performance.now() - started)
   let firstTokenMs: number | null = null
+  const times = newOutputTimes()
   const model = invocation.model ?? NO_MODEL
   /** The reply tells which tier answered; without it, the requested one counts, and then that of the project. */
   function tierOf({ terms }: Pick<Outcome, 'terms'>): CallTier {
@@ -163,6 +169,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
     firstToken() {
       firstTokenMs ??= elapsedMs()
     },
+    times,
     settle(outcome) {
       const { usage, generated, error, promptUsage, late } = outcome
       const isCut = usage === null && error !== null
@@ -276,6 +283,7 @@ export function beginCall(deps: SettleDeps, invocation: Invocation, context: Cal
       ...(context.session ?? NO_SESSION),
       error: error && recordedError(error, provider, storeContent),
     }
+    if (!invocation.isLater) recorded.timing = timingFrom(started, times, invocation.queueMs)
     // The cache of another account has saved and cost us nothing.
     const cache = paidBy === null ? cacheEffect(deps, invocation, { context, callId, used, priced }) : undefined
     if (cache !== undefined) recorded.cache = cache

@@ -38,6 +38,7 @@ import { up as projectWords } from './041_project_words.ts'
 import { up as projectWordsOnPostgres } from './042_project_words_postgres.ts'
 import { up as outboxAndChatWords } from './043_outbox_and_chat_words.ts'
 import { up as escrowRecipients } from './044_escrow_recipients.ts'
+import { up as callTimes } from './045_call_times.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -85,4 +86,5 @@ export const MIGRATIONS: Migrations = {
   '042_project_words_postgres': projectWordsOnPostgres,
   '043_outbox_and_chat_words': outboxAndChatWords,
   '044_escrow_recipients': escrowRecipients,
+  '045_call_times': callTimes,
 }

@@ -22,6 +22,11 @@ export interface CallRow {
   latency_ms: number
   latency_bucket: number
   first_token_ms: number | null
+  /** Times beside them, see `CallTiming`. Null for calls of before. */
+  queue_ms: number | null
+  first_byte_ms: number | null
+  first_thought_ms: number | null
+  first_text_ms: number | null
   prompt_tokens: number | null
   completion_tokens: number | null
   total_tokens: number | null

@@ -1,15 +1,15 @@
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import type { ExplainedCall } from '../../../../platform/routes/calls-routes.ts'
 import { Advice } from '../../components/advice.tsx'
-import { PartsBar } from '../../components/bars.tsx'
 import { BudgetBars } from '../../components/budget-bars.tsx'
 import { Card, Copy, Facts, Grid, NotLoaded, Page, When } from '../../components/components.ts'
-import { count, duration, percent, timeOf, usdExact } from '../../format.ts'
+import { count, duration, percent, usdExact } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { Candidates } from './call-candidates.tsx'
 import { Content } from './call-content.tsx'
 import { Money } from './call-money.tsx'
+import { Waterfall } from './call-waterfall.tsx'
 import { MendLink } from './mend-link.tsx'
 import { isFault, nobody, Outcome } from './outcome.tsx'
 import './calls.css'
@@ -184,44 +184,6 @@ function Changes({ of: { changed = [], path, kind } }: { of: CallRecord }) {
         {kind && `, as ${kind}`}.
       </p>
     </>
-  )
-}
-
-/** Time of each attempt on one axis: the wait for the first token, then the rest of the answer. */
-function Waterfall({ of: { attempts } }: { of: ExplainedCall }) {
-  const [first] = attempts
-  if (first === undefined) return null
-  const start = timeOf(first.at)
-  const whole = Math.max(...attempts.map(({ at, latency_ms }) => timeOf(at) - start + latency_ms), 1)
-  return (
-    <Card title="Time">
-      <ol class="waterfall">
-        {attempts.map(({ call_id, at, upstream, latency_ms, first_token_ms, status }) => {
-          const before = timeOf(at) - start
-          const wait = first_token_ms ?? latency_ms
-          const words = [
-            before > 0 && `began after ${duration(before)}`,
-            first_token_ms !== null && `first token after ${duration(first_token_ms)}`,
-            first_token_ms !== null && `answer for ${duration(latency_ms - first_token_ms)}`,
-            `${duration(latency_ms)} in all`,
-          ]
-          const parts = [
-            { name: 'before', value: before },
-            { name: status === 'error' ? 'failed' : 'input', value: wait },
-            { name: 'output', value: latency_ms - wait },
-          ]
-          return (
-            <li key={call_id}>
-              <span>{upstream}</span>
-              <PartsBar of={whole} parts={parts} label={words.filter(Boolean).join(', ')} />
-              <span class="figure">{duration(latency_ms)}</span>
-              <span class="hint">{words.filter(Boolean).join(', ')}</span>
-            </li>
-          )
-        })}
-      </ol>
-      <p class="hint">{duration(whole)} from the first attempt to the end</p>
-    </Card>
   )
 }
 
