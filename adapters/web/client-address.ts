@@ -99,6 +99,8 @@ function splitUnquoted(text: string, separator: string): string[] {
 /** Reads an address with or without a port: `192.0.2.1:80`, `[2001:db8::1]:80`, `::ffff:192.0.2.1`. Null for others. */
 function addressIn(hop: string): string | null {
   const text = hop.trim()
+  // As most connections say it.
+  if (isIP(text) === 4) return text
   const host = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   const address = host.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
   return isIP(address) === 0 ? null : address
