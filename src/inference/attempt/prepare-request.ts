@@ -20,7 +20,8 @@ import type { CallReasoning, Reasoning } from '../reasoning/reasoning.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { asciiOf, changedField, readable } from '../relay/request-body.ts'
 import type { Client } from '../relay/send.ts'
-import { cacheKeyFor } from '../session/cache-key.ts'
+import { cacheKeyFor, NO_CACHE_KEY } from '../session/cache-key.ts'
+import type { Circuit } from '../upstreams/circuits.ts'
 import { limitsOf, type ModelChoice } from '../upstreams/provider.ts'
 import { circuitOf, type Selection } from './candidate-order.ts'
 import { mayHoldState } from './fallback.ts'
@@ -120,8 +121,8 @@ function longestBeside(prompt: string, { maxOutput, context }: ModelLimits): num
 /** A request as a candidate gets it, before it is mended. */
 interface Draft {
   sent: object
-  /** Headers that Gazeway adds. */
-  headers: Readonly<Record<string, string>>
+  /** Headers that Gazeway adds. Undefined for most. */
+  headers: Readonly<Record<string, string>> | undefined
   writingWith(mends: readonly Mend[]): Writing
 }
 
@@ -188,7 +189,7 @@ function draftOf(
   const ceiling = choice === null ? {} : bill.ceilingAt(choice, sent)
   return {
     sent,
-    headers: cacheKey.headers,
+    headers: cacheKey === NO_CACHE_KEY ? undefined : cacheKey.headers,
     writingWith(mends) {
       const fieldsOf = (body: object): Record<string, unknown> => ({
         ...(model !== '' && { model }),
@@ -207,12 +208,17 @@ function draftOf(
 function sendingOf(
   { method, body, headers, cutAtBytes }: Written,
   applied: readonly Mend[],
-  { context, draft, isStreamed }: { context: Admission['context']; draft: Draft; isStreamed: boolean },
+  terms: { context: Admission['context']; draft: Draft; isStreamed: boolean } & Pick<Selection, 'isLastResort'> & {
+      circuit: Circuit | null
+    },
 ) {
+  const { context, draft, isStreamed, circuit, isLastResort } = terms
   const { via, traceparent, callerId } = context
   const stream = applied.findLast((mend) => mend.stream !== undefined)?.stream ?? isStreamed
-  const all = { ...mendedHeaders(headers, applied), ...draft.headers }
-  return { method, body, stream, cutAtBytes, via, traceparent, callerId, headers: all }
+  const given = mendedHeaders(headers, applied)
+  const all = draft.headers === undefined ? given : { ...given, ...draft.headers }
+  // One literal: Node 20 takes microseconds for each field that is added to a spread.
+  return { method, body, stream, cutAtBytes, via, traceparent, callerId, headers: all, circuit, isLastResort }
 }
 
 /** @param limit limit of the answer that Gazeway has added. Null for none */
@@ -262,7 +268,7 @@ function prepare(
     let applied = mends
     const met: Mend[] = []
     for (;;) {
-      const sending = { ...sendingOf(written, applied, { context, draft, isStreamed }), circuit, isLastResort }
+      const sending = sendingOf(written, applied, { context, draft, isStreamed, circuit, isLastResort })
       const to = written.target ?? path
       const reply = await withRetries(retries, client, () => relay.open(to, sending, client), discard)
       const names = met.filter(({ isOfCall }) => isOfCall !== true).map(({ name }) => name)

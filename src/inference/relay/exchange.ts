@@ -5,7 +5,7 @@ export interface RelayRequest {
   method: string
   /** Path below the provider's base URL. */
   path: string
-  headers: Record<string, string>
+  headers: Readonly<Record<string, string>>
   body: string | Buffer | null
   /** Id of the caller's key, which has its share of the connections. */
   callerId?: string | null

@@ -65,10 +65,8 @@ export function createRelay(provider: Provider, send: Send, circuits: Circuits =
     open(path, asked, client) {
       const { method = 'POST', body, via, traceparent, headers: given, callerId = null } = asked
       const own = body === null ? bodiless : withBody
-      // Not by spreads: Node 20 takes microseconds for each header that is added to one.
-      const headers: Record<string, string> = Object.assign({}, own, given)
-      if (traceparent !== undefined && readTraceparent(traceparent) !== null) headers.traceparent = traceparent
-      if (via !== undefined) headers.via = `${via}, ${VIA}`
+      const trace = traceparent !== undefined && readTraceparent(traceparent) !== null ? traceparent : undefined
+      const headers = headersOf(own, given, trace, via)
       const request = { method, path, headers, body, callerId }
       const { circuit = null, isLastResort = true } = asked
       const report = circuit === null ? UNREPORTED : circuits.admit(circuit, isLastResort)
@@ -79,6 +77,21 @@ export function createRelay(provider: Provider, send: Send, circuits: Circuits =
       })
     },
   }
+}
+
+/** The headers of a request: our own themselves for most, as undici reads the same object faster than a new one. */
+function headersOf(
+  own: Readonly<Record<string, string>>,
+  given: Asked['headers'],
+  traceparent: string | undefined,
+  via: string | undefined,
+): Readonly<Record<string, string>> {
+  if (given === undefined && traceparent === undefined && via === undefined) return own
+  // Not by spreads: Node 20 takes microseconds for each header that is added to one.
+  const headers: Record<string, string> = Object.assign({}, own, given)
+  if (traceparent !== undefined) headers.traceparent = traceparent
+  if (via !== undefined) headers.via = `${via}, ${VIA}`
+  return headers
 }
 
 /** Report of a request without a circuit. */

@@ -13,7 +13,8 @@ export interface CacheKey {
   headers: Readonly<Record<string, string>>
 }
 
-const NONE: CacheKey = Object.freeze({ fields: {}, headers: {} })
+/** Stands where a request needs no key, or has one. */
+export const NO_CACHE_KEY: CacheKey = Object.freeze({ fields: {}, headers: {} })
 
 /**
  * Names a session to a provider that keeps caches apart by a key. The name is a hash of the session and of the caller's
@@ -35,9 +36,9 @@ export function cacheKeyFor(
 ): CacheKey {
   const isField = accepts.includes('cache_key') || (accepts.includes('conversation_id') && path === '/responses')
   const isHeader = accepts.includes('conversation_id') && path === '/chat/completions'
-  if (!(isField || isHeader) || !isConversation(context.session?.session_id ?? null)) return NONE
+  if (!(isField || isHeader) || !isConversation(context.session?.session_id ?? null)) return NO_CACHE_KEY
   const affinity = affinityOf(context)
-  if (affinity === null || ((sent as Fields)[FIELD] ?? null) !== null) return NONE
+  if (affinity === null || ((sent as Fields)[FIELD] ?? null) !== null) return NO_CACHE_KEY
   const key = createHash('sha256').update(affinity).digest('hex').slice(0, 32)
   return isHeader ? { fields: {}, headers: { [HEADER]: key } } : { fields: { [FIELD]: key }, headers: {} }
 }
