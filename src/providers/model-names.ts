@@ -6,7 +6,8 @@ const VERSION = /(?:[-@:](?:latest|\d{4,8}|\d{4}-\d{2}-\d{2}))+$/
  *
  * @example isOtherModel('gpt-5-2025-08-07', 'gpt-5') // false
  */
-export const isOtherModel = (answered: string, asked: string): boolean => baseOf(answered) !== baseOf(asked)
+export const isOtherModel = (answered: string, asked: string): boolean =>
+  answered !== asked && baseOf(answered) !== baseOf(asked)
 
 /** Name without its version and the path before it, which some providers omit. */
 const baseOf = (id: string): string =>

@@ -42,12 +42,28 @@ export type MediaTokens = Readonly<Record<Medium, MediumTokens>>
 const eachMedium = (of: (medium: Medium) => MediumTokens): MediaTokens =>
   Object.fromEntries(MEDIA.map((medium) => [medium, of(medium)])) as Record<Medium, MediumTokens>
 
+/** Fields in which a usage tells the tokens of media, in all APIs. */
+const DETAILS = [
+  'prompt_tokens_details',
+  'input_tokens_details',
+  'input_token_details',
+  'completion_tokens_details',
+  'output_tokens_details',
+  'output_token_details',
+  'promptTokensDetails',
+  'candidatesTokensDetails',
+] as const satisfies readonly (keyof Reported)[]
+
 /** Nothing is known of media: the prompt is text, and the answer may be anything. */
 export const NO_MEDIA_COUNTED: MediaTokens = eachMedium(() => ({ input: 0, output: null }))
+
+/** Tokens of media in a usage that has no details of them. */
+export const NO_MEDIA_REPORTED: MediaTokens = eachMedium(() => ({ input: null, output: null }))
 
 /** Reads the tokens of media of a usage. */
 export function mediaTokens(reported: unknown): MediaTokens {
   const of: Reported = objectOf(reported)
+  if (DETAILS.every((name) => (of[name] ?? null) === null)) return NO_MEDIA_REPORTED
   const prompt = objectOf(of.prompt_tokens_details ?? of.input_tokens_details ?? of.input_token_details)
   const answer = objectOf(of.completion_tokens_details ?? of.output_tokens_details ?? of.output_token_details)
   const count = (details: object, medium: Medium): number | null => {

@@ -1,12 +1,10 @@
 import { mediaWithOwnInput } from '../../providers/cost.ts'
 import type { Medium } from '../../providers/preset.ts'
 import type { PricedModel, Prices } from '../../providers/prices.ts'
-import { type MediaTokens, mediaTokens } from '../../providers/token-usage.ts'
+import { type MediaTokens, NO_MEDIA_COUNTED, NO_MEDIA_REPORTED } from '../../providers/token-usage.ts'
 import { carriedMedia } from '../observe/carried-media.ts'
 import type { ReportedTerms } from '../observe/reported-terms.ts'
 
-/** Nothing is counted. */
-const UNCOUNTED = mediaTokens(null)
 const NONE: ReadonlySet<Medium> = new Set()
 
 /**
@@ -21,9 +19,10 @@ export function mediaOfCall(
   model: PricedModel,
   prices: Prices,
 ): MediaTokens {
-  const counted = terms?.media ?? UNCOUNTED
+  const counted = terms?.media ?? NO_MEDIA_REPORTED
   const open = mediaWithOwnInput(model, prices).filter((medium) => counted[medium].input === null)
   const carried = open.length === 0 ? NONE : carriedMedia(path, request)
+  if (counted === NO_MEDIA_REPORTED && carried.size === 0) return NO_MEDIA_COUNTED
   const of = (medium: Medium) => ({
     input: carried.has(medium) ? counted[medium].input : (counted[medium].input ?? 0),
     output: counted[medium].output,
