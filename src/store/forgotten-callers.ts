@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { runBuiltRows } from './prepared-sql.ts'
 import type { Schema } from './schema.ts'
 
 /** Tells whether a caller's content was erased, so that nothing of a request that is still under way is stored. */
@@ -9,12 +10,18 @@ export async function isForgotten(db: Kysely<Schema>, caller: string): Promise<b
 
 /** Finds those of some callers whose content was erased. */
 export async function forgottenAmong(db: Kysely<Schema>, callers: ReadonlySet<string>): Promise<Set<string>> {
-  if (callers.size === 0) return new Set()
-  const found = await db
-    .selectFrom('forgotten')
-    .select('id')
-    .where('id', 'in', [...callers])
-    .execute()
+  const rows = [...callers].map((id) => ({ id }))
+  const found = await runBuiltRows(db, 'find forgotten', rows, (part) =>
+    db
+      .selectFrom('forgotten')
+      .select('id')
+      .where(
+        'id',
+        'in',
+        part.map(({ id }) => id),
+      )
+      .compile(),
+  )
   return new Set(found.map(({ id }) => id))
 }
 

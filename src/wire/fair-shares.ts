@@ -47,6 +47,7 @@ export function createFairShares(places: number): FairShares {
     if (left > 0) held.set(callerId, left)
     else held.delete(callerId)
     taken--
+    if (waiting.size === 0) return
     for (const [next, queue] of [...waiting]) {
       const [place] = queue
       if (place === undefined || !hasRoom(next)) continue
