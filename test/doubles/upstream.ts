@@ -25,6 +25,8 @@ export interface UpstreamDouble {
   received: Received[]
   /** Sets the behaviours of the next requests to a path, one each; the last one stays. */
   on(path: string, ...behaviours: Behaviour[]): void
+  /** Sets for how many milliseconds it keeps a connection without use: a provider for a minute or longer, Node for 5 s. */
+  keepConnections(ms: number): void
   close(): Promise<void>
 }
 
@@ -64,6 +66,9 @@ export async function startUpstream(tls?: { key: string; cert: string }, at = 0)
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/v1`,
     received,
     on: (path, ...behaviours) => void scripts.set(path, behaviours),
+    keepConnections: (ms) => {
+      server.keepAliveTimeout = ms
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
