@@ -34,6 +34,8 @@ interface Ask {
 const TICK_MS = 100
 /** Requests at a time: one that stays away is a fault that shows. */
 const MAX_OPEN = 64
+/** Time before the gateway would close a connection in which none is used again, so that a stall of this process meets no close. */
+const UNUSED_MS = 30_000
 const TEXT = 'What does this change do? '.repeat(40)
 const MESSAGES = [{ role: 'user', content: TEXT }]
 const CHAT = '/v1/chat/completions'
@@ -125,7 +127,7 @@ export async function sendDay(
   place: DayPlace,
   { perSecond, goesOn }: { perSecond: number; goesOn: () => boolean },
 ): Promise<DayOutcome> {
-  const agent = new Agent({ connections: MAX_OPEN, pipelining: 1 })
+  const agent = new Agent({ connections: MAX_OPEN, pipelining: 1, keepAliveTimeoutThreshold: UNUSED_MS })
   const outcome: DayOutcome = { answered: {}, expired: 0, wrong: [] }
   const wheel = Object.entries(KINDS).flatMap(([kind, { share }]) => Array<string>(share).fill(kind))
   const open = new Set<Promise<void>>()
