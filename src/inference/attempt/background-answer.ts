@@ -5,7 +5,8 @@ import { costFields } from '../observe/cost-fields.ts'
 import type { Observed } from '../observe/observe.ts'
 import type { Answered, Failed } from '../passages/passage.ts'
 import type { Relay } from '../relay/relay.ts'
-import { beginCall, type Invocation, type SettleDeps, type Settled } from '../settle/settle.ts'
+import type { Invocation } from '../settle/invocation.ts'
+import { beginCall, type SettleDeps, type Settled } from '../settle/settle.ts'
 
 /** An attempt that was answered, and settled. */
 interface SettledAttempt {
