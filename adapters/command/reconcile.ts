@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { nameInRecords } from '../../src/inference/upstreams/provider.ts'
+import { nameInRecords } from '../../src/inference/upstreams/provider-config.ts'
 import { isProvider } from '../../src/providers/providers.ts'
 import type { Comparison } from '../../src/reconcile/compare-bill.ts'
 import { REASONS, type Reason } from '../../src/reconcile/difference-reasons.ts'

@@ -23,13 +23,8 @@ import { type TestedCandidate, testCandidate } from './status/test-candidate.ts'
 import { createHealth, type Health } from './upstreams/health.ts'
 import { createModelList, type Model } from './upstreams/model-list.ts'
 import { createNamedUpstream, type NamedUpstream } from './upstreams/named-upstream.ts'
-import {
-  DEFAULT_UPSTREAM,
-  type ModelRole,
-  nameInRecords,
-  type Provider,
-  type ProviderConfig,
-} from './upstreams/provider.ts'
+import { DEFAULT_UPSTREAM, type ModelRole, type Provider } from './upstreams/provider.ts'
+import { nameInRecords, type ProviderConfig } from './upstreams/provider-config.ts'
 import type { NamedUpstreamConfig } from './upstreams/upstream-configs.ts'
 import { type DirectReply, type DirectRequest, directCall } from './verbatim/direct-call.ts'
 
@@ -114,15 +109,11 @@ export interface OpenCalls {
 // Loads the connection pool with the first call.
 const loadOpen = lazily(async () => (await Promise.all([import('./open.ts'), loadShippedCatalogue()]))[0])
 
-/**
- * Creates the upstreams of a configuration. Connects on the first call.
- *
- * @param options.config the upstream `default`
- * @param options.named all others, in order
- * @param options.storeContent true when call records keep prompts and answers
- */
-export function createUpstream(options: {
+/** Options of {@link createUpstream}. */
+interface UpstreamOptions {
+  /** The upstream `default`. */
   config: UpstreamConfig
+  /** All others, in order. */
   named?: readonly NamedUpstreamConfig[]
   routes?: readonly Route[]
   /** Health of an upstream, kept from earlier settings; new when absent. */
@@ -131,6 +122,7 @@ export function createUpstream(options: {
   /** Carrier of reasoning. Without one, reasoning is only shown. */
   reasoning?: CallDeps['reasoning']
   prices: Prices
+  /** True when call records keep prompts and answers. */
   storeContent: boolean
   countTokens: (text: string) => Promise<number>
   late: CallDeps['late']
@@ -140,7 +132,10 @@ export function createUpstream(options: {
   /** Heartbeats of streams; every 15 s when absent. */
   heartbeat?: CallDeps['heartbeat']
   billing: CallDeps['billing']
-}): Upstream {
+}
+
+/** Creates the upstreams of a configuration. Connects on the first call. */
+export function createUpstream(options: UpstreamOptions): Upstream {
   const {
     config,
     named = [],
@@ -187,11 +182,9 @@ export function createUpstream(options: {
     chat: (request, context) => completeChat(deps, request, context),
     respond: (request, context) => respond(deps, request, context),
     directCall: (request, context) => directCall({ ...deps, allowedPaths: config.allowed_paths }, request, context),
-    embed({ upstream: name, model, input }, context) {
-      if (name !== 'default' && !named.some(({ id }) => id === name))
-        throw new GazewayError('config_invalid', `There is no upstream ${name}. Use default, or a name in upstreams.`)
-      const body = { model: name === 'default' ? model : `${name}/${model}`, input }
-      const only = name === 'default' ? { only: first } : {}
+    embed(query, context) {
+      const body = { model: embeddingModel(query, named), input: query.input }
+      const only = query.upstream === DEFAULT_UPSTREAM ? { only: first } : {}
       return directCall(
         { ...deps, ...only, allowedPaths: [EMBEDDINGS], limitBytes: LIST_LIMIT_BYTES },
         { method: 'POST', path: EMBEDDINGS, body },
@@ -208,6 +201,13 @@ export function createUpstream(options: {
     },
     openBy,
   }
+}
+
+/** @throws GazewayError `config_invalid` when no upstream has the name of the query */
+function embeddingModel({ upstream, model }: EmbeddingQuery, named: readonly NamedUpstreamConfig[]): string {
+  if (upstream === DEFAULT_UPSTREAM) return model
+  if (named.some(({ id }) => id === upstream)) return `${upstream}/${model}`
+  throw new GazewayError('config_invalid', `There is no upstream ${upstream}. Use default, or a name in upstreams.`)
 }
 
 /** Opens the upstreams of a configuration once, until they are closed. */

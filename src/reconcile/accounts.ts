@@ -1,6 +1,7 @@
 import type { Config } from '../config/config-schema.ts'
 import type { Environment } from '../config/environment.ts'
-import { createProvider, type Provider, withEachKey } from '../inference/upstreams/provider.ts'
+import { createProvider, withEachKey } from '../inference/upstreams/create-provider.ts'
+import type { Provider } from '../inference/upstreams/provider.ts'
 import { namedConfigs } from '../inference/upstreams/upstream-configs.ts'
 import { adminKeyVariableOf } from '../providers/key-variable.ts'
 import { presetOf } from '../providers/providers.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createProvider } from '../../src/inference/upstreams/create-provider.ts'
 import { createModelList } from '../../src/inference/upstreams/model-list.ts'
-import { createProvider } from '../../src/inference/upstreams/provider.ts'
 import type { DirectReply } from '../../src/inference/verbatim/direct-call.ts'
 
 const OWN = { id: 'own', object: 'model', created: 1795338000, owned_by: 'gazeway' }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createSseTap } from '../../src/inference/observe/sse-tap.ts'
 import { readRefusal } from '../../src/inference/passages/upstream-reply.ts'
-import { createProvider } from '../../src/inference/upstreams/provider.ts'
+import { createProvider } from '../../src/inference/upstreams/create-provider.ts'
 
 const provider = createProvider({
   provider: 'http://127.0.0.1:1/v1',

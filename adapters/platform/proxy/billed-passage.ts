@@ -7,7 +7,7 @@ import type { ClientRequest } from '../../../src/inference/relay/request-body.ts
 import type { RequestPool } from '../../../src/inference/relay/request-pool.ts'
 import { sessionOf } from '../../../src/inference/session/session.ts'
 import { turnMetadataOf } from '../../../src/inference/session/turn-metadata.ts'
-import { createProvider } from '../../../src/inference/upstreams/provider.ts'
+import { createProvider } from '../../../src/inference/upstreams/create-provider.ts'
 import { serviceStopping } from '../../../src/wire/service-stopping.ts'
 import { arrivalOf } from '../../web/arrival.ts'
 import type { FrameContext } from '../../web/frame-context.ts'

@@ -1,8 +1,9 @@
 import { matchesGlob } from '../../text/glob.ts'
+import { createProvider, withEachKey } from './create-provider.ts'
 import { createHealth, type Health } from './health.ts'
 import type { ModelDeps } from './model-for.ts'
 import type { ModelList } from './model-list.ts'
-import { createProvider, type Provider, withEachKey } from './provider.ts'
+import type { Provider } from './provider.ts'
 import type { NamedUpstreamConfig } from './upstream-configs.ts'
 
 /** An upstream, with the known facts about its models. */

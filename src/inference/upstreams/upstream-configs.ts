@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config-schema.ts'
 import { providerOf } from '../../config/upstream-keys.ts'
 import { missingKey } from './missing-key.ts'
-import type { ProviderConfig } from './provider.ts'
+import type { ProviderConfig } from './provider-config.ts'
 
 /**
  * Configurations of the upstreams beside `default`, with the models of the roles. Entries without a provider are
