@@ -4,7 +4,8 @@ import type { ChatCompletion, ChatRequest, Message, ResponseRequest } from '../.
 import { toMessagesFromChat } from '../../src/inference/convert/chat-to-messages.ts'
 import { toResponse } from '../../src/inference/convert/chat-to-response.ts'
 import { completionEvents } from '../../src/inference/convert/chat-to-response-events.ts'
-import { createCompletionChunks, toCompletion } from '../../src/inference/convert/message-to-chat.ts'
+import { toCompletion } from '../../src/inference/convert/message-to-chat.ts'
+import { createCompletionChunks } from '../../src/inference/convert/message-to-chat-chunks.ts'
 import { toChatFromMessages } from '../../src/inference/convert/messages-to-chat.ts'
 import { toChatRequest } from '../../src/inference/convert/responses-to-chat.ts'
 
