@@ -26,17 +26,14 @@ import { createProjects, type Projects } from './projects/projects.ts'
 import { billSweeps } from './reconcile/keep-bills.ts'
 import { openRemote, type Remote } from './remote/remote.ts'
 import { createResearch, type Research } from './research/research.ts'
-import { reviewSweeps } from './review/retention.ts'
 import { liveReviewVerifier } from './review/review-verifier.ts'
-import { createReviews, type Reviews } from './review/reviews.ts'
-import { chatRetention } from './sessions/chat-retention.ts'
-import { createSessions, type Sessions } from './sessions/sessions.ts'
+import { liveReviews, type Reviews } from './review/reviews.ts'
+import { liveSessions, type Sessions } from './sessions/sessions.ts'
 import { createSkills, type Skills } from './skills/skills.ts'
 import { spaceSweep } from './store/free-space.ts'
 import type { Sweep } from './store/sweeps.ts'
 import { createSwarm, type Swarm } from './tasks/swarm.ts'
-import { taskRetention } from './tasks/task-retention.ts'
-import { createTasks, type Tasks } from './tasks/tasks.ts'
+import { liveTasks, type Tasks } from './tasks/tasks.ts'
 import { createTokenCounter } from './text/token-counter.ts'
 import type { LiveJournal } from './wallet/journal/live-journal.ts'
 import { writeRecorded } from './wallet/receipts/store-receipts.ts'
@@ -145,14 +142,13 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   const { settlements } = chain
   const escrows = liveEscrows(base, { limitsOf: limitsToSpend, settlements, verifier })
   const withdrawals = liveWithdrawals(base, settlements)
-  const tasks = createTasks({ store, now, escrows, verifier })
+  const tasks = liveTasks(base, { escrows, verifier })
   const projects = namedBy(remote, createProjects(store))
   const { offlineNote } = remote ?? {}
   const context = liveContext(base, { gaze, memory, projectsAt: projects.at, countTokens, offlineNote })
   const conversations = liveConversations(base)
   const keptResponses = liveKeptResponses(base)
-  const chatModel = () => upstream.provider.resolve(undefined, 'chat').requested
-  const sessions = createSessions({ store, now, chatModel })
+  const sessions = liveSessions(base, () => upstream.provider.resolve(undefined, 'chat').requested)
   const rooms = {
     calls: { ...calls, ...remote?.calls },
     codingSessions,
@@ -164,6 +160,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     alerts,
     tasks,
     escrows,
+    sessions,
+    reviews: liveReviews(base, gaze),
   }
 
   async function finish(): Promise<void> {
@@ -185,7 +183,7 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
   }
 
   return {
-    ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, remote, sessions, countTokens },
+    ...{ store, config, log, ...rooms, ...inference, upstream, context, projects, remote, countTokens },
     ...{ keys, groups, burn, keptResponses, metering, overruns, absorbedCalls, chain, withdrawals, journal },
     get loaded() {
       return config.current()
@@ -197,7 +195,6 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
     },
     swarm: createSwarm({ upstream, balances: (id) => wallet.balances(id), escrows, createGraph: tasks.createGraph }),
     agent: createAgent({ sessions, memory, keys, gaze, upstream, countTokens, config, now }),
-    reviews: createReviews({ store, gaze, dataDir: () => config.current().dataDir, now }),
     forget: (id) => forgetCaller(id, { store, now, revoke: keys.revoke }),
     skills: createSkills({ config: () => config.current().config.skills, dataDir: config.current().dataDir }),
     sweeps: [...storeSweeps(base), ...sweeps, ...Object.values(rooms).flatMap((room) => room.sweeps)],
@@ -207,16 +204,8 @@ export async function createGateway(read: LoadedConfig, log: Log): Promise<Gatew
 
 /** Sweeps of tables alone, for rooms whose services have none. */
 function storeSweeps(base: Base): Sweep[] {
-  const { store, now, config } = base
-  return [
-    ...connectionSweeps(store, now),
-    ...billSweeps(base),
-    ...reviewSweeps(store, now, () => config.current().config.review.retention_days),
-    chatRetention(store, now, () => config.current().config.chats.retention_days),
-    taskRetention(store, now, () => config.current().config.tasks.retention_days),
-    forgetSweep(store, now),
-    spaceSweep(store),
-  ]
+  const { store, now } = base
+  return [...connectionSweeps(store, now), ...billSweeps(base), forgetSweep(store, now), spaceSweep(store)]
 }
 
 /** Gives the projects of folders the names that the remote Gazeway has for them. */

@@ -8,7 +8,6 @@ export const RECEIPT_NOTES = 'refs/notes/reviews'
 
 /** A note of `refs/notes/reviews`. */
 export interface Note {
-  /** Commits that have it. */
   commits: readonly string[]
   text: string
 }

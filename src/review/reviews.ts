@@ -1,26 +1,26 @@
 import { sql } from 'kysely'
 import * as z from 'zod'
+import type { Base } from '../base.ts'
 import { GazewayError } from '../errors.ts'
-import type { Assessment } from '../gaze/attestation.ts'
 import type { Gaze, StoreGaze } from '../gaze/gaze.ts'
 import { lockSession, requireTask } from '../gaze/gaze-session.ts'
 import { gatewaySigner } from '../signing/gateway-keys.ts'
+import type { Signer } from '../signing/signer.ts'
 import { decodeCursor, type Page, type Paged, readPage } from '../store/page.ts'
 import { widthOf } from '../store/row-bytes.ts'
 import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import type { ReviewRow } from '../store/tables/reviews-tables.ts'
 import { newId } from '../text/ids.ts'
 import { requireTrue } from './change-parts.ts'
-import { makeChecks, missedCanary, passedChecks } from './checks.ts'
-import { fileKindOf } from './file-kind.ts'
-import { gestureOf } from './gestures.ts'
-import { readingOf, type Sighting } from './reading.ts'
+import { makeChecks } from './checks.ts'
 import { usualPace } from './reading-pace.ts'
+import { type ReadSoFar, readingSoFar } from './reading-so-far.ts'
 import { RECEIPT_MEDIA_TYPE, type Receipt } from './receipt.ts'
-import { recordsOfReview } from './records-of-review.ts'
+import { reviewOf } from './receipt-content.ts'
+import { reviewSweeps } from './retention.ts'
 import {
   changeOf,
-  checksOf,
   type DecideReview,
   type NewReview,
   ReviewId,
@@ -28,27 +28,10 @@ import {
   type ReviewWithParts,
   recordOf,
 } from './review-record.ts'
-import { type Level, observationPayload, type Review, receiptPayload, signed, unsigned } from './statement.ts'
+import { observationPayload, receiptPayload, signed, unsigned } from './statement.ts'
 
 /** Records of a review that are counted: those of a tracker for hours. Each batch of evidence counts all of them again. */
 const MOST_RECORDS = 50_000
-
-/** Name of gateways in receipts; the key says which one it is. */
-const OBSERVER = 'gazeway'
-
-/** A reading, and what its level rests on. */
-interface Read {
-  reading: ReviewWithParts['reading']
-  /** Assessment of the records about the change, and their sketch; null for none. */
-  assessment: Assessment | null
-  sketch: string | null
-  /** Records that are about something else. */
-  elsewhere: number
-  /** Hash of the last record of the session, whatever it is about. */
-  chainHead: string | null
-  /** Records that were counted where there are more; null where all of them were. */
-  counted: number | null
-}
 
 /** Reviews that this gateway observes. */
 export interface Reviews {
@@ -76,6 +59,15 @@ export interface Reviews {
   list(query: Paged, callerId?: string): Promise<Page<ReviewRecord>>
 }
 
+/** The reviews, and their sweeps. */
+export type LiveReviews = Reviews & { sweeps: readonly Sweep[] }
+
+/** Opens the room. Its sweeps follow `review.retention_days`. */
+export function liveReviews({ store, now, config }: Base, gaze: Gaze): LiveReviews {
+  const reviews = createReviews({ store, gaze, dataDir: () => config.current().dataDir, now })
+  return { ...reviews, sweeps: reviewSweeps(store, now, () => config.current().config.review.retention_days) }
+}
+
 /** Creates the reviews of a store. The signing key is in the data folder. */
 export function createReviews(deps: {
   store: Store
@@ -85,6 +77,8 @@ export function createReviews(deps: {
   mostRecords?: number
 }): Reviews {
   const { store, gaze, dataDir, now, mostRecords = MOST_RECORDS } = deps
+  const readSoFar = (row: ReviewRow, acknowledged: readonly string[] = []) =>
+    readingSoFar({ gaze, mostRecords }, row, acknowledged)
 
   async function find(id: string, callerId?: string): Promise<ReviewRow> {
     const query = store.db.selectFrom('reviews').selectAll().where('id', '=', id)
@@ -99,48 +93,11 @@ export function createReviews(deps: {
     throw decided(row.decided_at)
   }
 
-  async function readingSoFar(row: ReviewRow, acknowledged: readonly string[] = []): Promise<Read> {
-    const arrived = await gaze.arrived(row.session_id, mostRecords + 1)
-    const records = arrived.slice(0, mostRecords)
-    const counted = arrived.length > mostRecords ? mostRecords : null
-    const { parts } = changeOf(row)
-    const [canary = null] = checksOf(row).flatMap((check) => (check.kind === 'canary' ? [check.hunk] : []))
-    const started = Date.parse(row.created_at)
-    const gestures = records.flatMap(({ tensor }) => gestureOf(tensor) ?? [])
-    const attention = gestures.length === 0 ? records : records.filter(({ tensor }) => gestureOf(tensor) === null)
-    const evidence = { sightings: sightingsIn(attention), gestures, acknowledged: new Set(acknowledged) }
-    const reading = await readingOf({ parts, canary }, evidence, started)
-    const about = recordsOfReview(attention, parts, started)
-    const { assessment = null, sketch = null } = (await gaze.assess(row, about)) ?? {}
-    const hunks = reading.parts.filter((_, at) => parts[at]?.kind === 'hunk')
-    const isUnread = hunks.length > 0 && hunks.every(({ seen }) => seen === 0)
-    const level = levelOf({ activeMs: reading.active_ms, isUnread }, assessment)
-    return {
-      reading: { ...reading, level },
-      assessment,
-      sketch,
-      elsewhere: attention.length - about.length,
-      chainHead: (await gaze.session(row.session_id))?.attestation?.chain_head ?? null,
-      counted,
-    }
-  }
-
   return {
     async create(input, callerId) {
-      const { repository, policy, task_id, checks: kinds, ...change } = input
-      requireTrue(change.parts)
-      const row: ReviewRow = {
-        id: newId('rev'),
-        caller_id: callerId,
-        session_id: newId('ses'),
-        change: JSON.stringify({ ...change, checks: makeChecks(kinds, change.parts) }),
-        repository,
-        policy,
-        created_at: now().toISOString(),
-        decided_at: null,
-        receipt: null,
-        task_id,
-      }
+      const { task_id } = input
+      requireTrue(input.parts)
+      const row = newRow(input, callerId, now())
       await store.write(async (trx) => {
         if (task_id !== null) await requireTask(trx, task_id)
         await trx.insertInto('reviews').values(row).execute()
@@ -154,27 +111,14 @@ export function createReviews(deps: {
     async addEvidence(id, records, callerId) {
       const row = await findOpen(id, callerId)
       await gaze.store({ session_id: row.session_id, records }, callerId)
-      return (await readingSoFar(row)).reading
+      return (await readSoFar(row)).reading
     },
 
     async decide(id, input, callerId) {
       const row = await findOpen(id, callerId)
-      const read = await readingSoFar(row, input.acknowledged)
+      const read = await readSoFar(row, input.acknowledged)
       const at = now()
-      const observer = await gatewaySigner(dataDir(), at)
-      const content = {
-        row,
-        input,
-        read,
-        at: at.toISOString(),
-        keyid: observer.key.fingerprint,
-      }
-      const review = reviewOf(content)
-      const payload = receiptPayload(changeOf(row), review)
-      const task = row.task_id !== null && { task: { id: row.task_id, reader: row.caller_id } }
-      const observation = { review_id: id, level: review.level, observed_at: at.toISOString(), ...task }
-      const countersigned = await signed(observationPayload(payload, observation), observer)
-      const receipt = { mediaType: RECEIPT_MEDIA_TYPE, envelope: unsigned(payload), observer: countersigned } as const
+      const receipt = await countersigned({ row, input, read, at }, await gatewaySigner(dataDir(), at))
       await store.write(async (trx) => {
         const ended = { decided_at: at.toISOString(), receipt: JSON.stringify(receipt) }
         const open = trx.updateTable('reviews').set(ended).where('id', '=', id).where('decided_at', 'is', null)
@@ -186,12 +130,44 @@ export function createReviews(deps: {
 
     async get(id, callerId) {
       const row = await find(id, callerId)
-      const { reading } = await readingSoFar(row)
+      const { reading } = await readSoFar(row)
       const usual_ms_per_line = await usualPace(store, row)
       return { ...recordOf(row), parts: changeOf(row).parts, reading, usual_ms_per_line }
     },
 
     list: (page, callerId) => listReviews(store, page, callerId),
+  }
+}
+
+function newRow({ repository, policy, task_id, checks, ...change }: NewReview, callerId: string, at: Date): ReviewRow {
+  return {
+    id: newId('rev'),
+    caller_id: callerId,
+    session_id: newId('ses'),
+    change: JSON.stringify({ ...change, checks: makeChecks(checks, change.parts) }),
+    repository,
+    policy,
+    created_at: at.toISOString(),
+    decided_at: null,
+    receipt: null,
+    task_id,
+  }
+}
+
+/** Composes the receipt of a review, countersigned by this gateway. */
+async function countersigned(
+  { row, input, read, at }: { row: ReviewRow; input: DecideReview; read: ReadSoFar; at: Date },
+  observer: Signer,
+): Promise<Receipt> {
+  const review = reviewOf({ row, input, read, at: at.toISOString(), keyid: observer.key.fingerprint })
+  const payload = receiptPayload(changeOf(row), review)
+  const task = row.task_id !== null && { task: { id: row.task_id, reader: row.caller_id } }
+  const observation = { review_id: row.id, level: review.level, observed_at: at.toISOString(), ...task }
+  const envelope = unsigned(payload)
+  return {
+    mediaType: RECEIPT_MEDIA_TYPE,
+    envelope,
+    observer: await signed(observationPayload(payload, observation), observer),
   }
 }
 
@@ -221,72 +197,3 @@ async function listReviews(store: Store, page: Paged, callerId: string | undefin
 
 const decided = (when: string) =>
   new GazewayError('invalid_transition', `This review was decided (${when}); begin another one.`, { param: 'id' })
-
-/** The records with a path and lines, with their times in Unix ms. */
-function sightingsIn(records: Awaited<ReturnType<Gaze['arrived']>>): Sighting[] {
-  return records.flatMap(({ tensor: { at, dwell_ms, env }, stored_at }) => {
-    const { path, line_start, line_end = line_start } = env
-    if (path === undefined || line_start === undefined || line_end === undefined) return []
-    return [{ path, line_start, line_end, dwell_ms, at: Date.parse(at), received: Date.parse(stored_at) }]
-  })
-}
-
-/** Composes the content of a receipt. */
-function reviewOf(of: { row: ReviewRow; input: DecideReview; read: Read; at: string; keyid: string }): Review {
-  const { row, input, read } = of
-  const { reading, assessment, elsewhere, counted } = read
-  const { parts, active_ms, level } = reading
-  const hunks = parts.map(({ digest, path, lines, seen, seen_ms }) => ({ digest, path, lines, seen, seen_ms }))
-  const [lines, seen] = [sum(hunks.map((hunk) => hunk.lines)), sum(hunks.map((hunk) => hunk.seen))]
-  const checks = checksOf(row)
-  return {
-    reviewer: { id: input.reviewer },
-    decision: input.decision,
-    ...(input.comments.length > 0 && { comments: input.comments }),
-    repository: row.repository,
-    base: changeOf(row).base,
-    coverage: { lines, seen, by_file: byFile(hunks), hunks },
-    evidence: {
-      coverage: lines === 0 ? null : seen / lines,
-      plausibility: assessment?.evidence.plausibility ?? null,
-      novelty: assessment?.evidence.novelty ?? null,
-      liveness: null,
-      provenance: null,
-      reasons: [
-        ...(assessment?.reasons ?? []),
-        ...(elsewhere === 0 ? [] : [`${elsewhere.toLocaleString('en')} gaze records are about no line of the change`]),
-        ...(counted === null ? [] : [`only the first ${counted.toLocaleString('en')} gaze records were counted`]),
-        ...missedCanary(checks, input.answers),
-      ],
-    },
-    level,
-    checks: passedChecks(checks, input.answers),
-    presence: input.credential_id === undefined ? null : { method: 'passkey', credential_id: input.credential_id },
-    times: { started_at: row.created_at, decided_at: of.at, active_ms },
-    policy: row.policy,
-    chain_head: read.chainHead,
-    observer: { name: OBSERVER, keyid: of.keyid },
-  }
-}
-
-/**
- * Level of what was read. Records that pass say nothing of hunks of which no line was seen, whatever items
- * were acknowledged. A passkey raises the level
- * where the receipt is verified: nobody here knows which ones a policy enrolls.
- */
-function levelOf(of: { activeMs: number; isUnread: boolean }, assessment: Assessment | null): Level {
-  if (!of.isUnread && assessment?.level === 'plausible') return 'plausible'
-  return of.activeMs > 0 ? 'seen' : 'none'
-}
-
-function byFile(hunks: readonly { path: string; lines: number; seen: number }[]): Review['coverage']['by_file'] {
-  const files = new Map<string, Review['coverage']['by_file'][number]>()
-  for (const { path, lines, seen } of hunks) {
-    const file = files.get(path) ?? { path, lines: 0, seen: 0 }
-    const kind = fileKindOf(path)
-    files.set(path, { path, lines: file.lines + lines, seen: file.seen + seen, ...(kind && { kind }) })
-  }
-  return [...files.values()]
-}
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

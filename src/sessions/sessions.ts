@@ -1,14 +1,17 @@
 import type { Kysely, Transaction } from 'kysely'
 import * as z from 'zod'
+import type { Base } from '../base.ts'
 import { GazewayError } from '../errors.ts'
 import type { Keep } from '../idempotency/idempotency.ts'
 import { decodeCursor, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
+import type { Sweep } from '../store/sweeps.ts'
 import type { SessionMessageRow, SessionRow } from '../store/tables/sessions-tables.ts'
 import { newId } from '../text/ids.ts'
 import { distinctWords } from '../text/words.ts'
 import { addExchange, addSession, type Exchange, emptySession, sessionUnknown } from './chat-exchange.ts'
+import { chatRetention } from './chat-retention.ts'
 import { messagePage, newestMessages } from './messages.ts'
 import {
   type NewSession,
@@ -53,6 +56,15 @@ export interface Sessions extends SessionDirectory {
 
 /** Messages of a history per query. */
 const HISTORY_BATCH = 20
+
+/** The sessions, and their sweeps. */
+export type LiveSessions = Sessions & { sweeps: readonly Sweep[] }
+
+/** Opens the room. Its sweeps follow `chats.retention_days`. @param chatModel model of sessions that name none */
+export function liveSessions({ store, now, config }: Base, chatModel: () => string): LiveSessions {
+  const days = () => config.current().config.chats.retention_days
+  return { ...createSessions({ store, now, chatModel }), sweeps: [chatRetention(store, now, days)] }
+}
 
 /** Creates the sessions of a store. @param chatModel model of sessions that name none */
 export function createSessions(deps: { store: Store; now: () => Date; chatModel: () => string }): Sessions {

@@ -1,3 +1,4 @@
+import type { Base } from '../base.ts'
 import type { Escrows } from '../escrow/escrow.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
 import type { Page, Paged } from '../store/page.ts'
@@ -12,6 +13,7 @@ import { isShownTo, listTasks } from './list-tasks.ts'
 import { listSwarms, type SwarmList, type SwarmSummary } from './swarms.ts'
 import { type Task, type TaskList, type TaskStats, toTask } from './task-record.ts'
 import { foundTask } from './task-refusals.ts'
+import { taskRetention } from './task-retention.ts'
 import { statsOfAll, statsOfViewer } from './task-stats.ts'
 
 export { SwarmList, SwarmSummary } from './swarms.ts'
@@ -65,6 +67,13 @@ export interface TasksDeps {
   now: () => Date
   escrows: Pick<Escrows, 'funding'>
   verifier: GazeVerifier
+}
+
+/** Opens the room. Its sweeps follow `tasks.retention_days`. */
+export function liveTasks({ store, now, config }: Base, deps: Pick<TasksDeps, 'escrows' | 'verifier'>): Tasks {
+  const tasks = createTasks({ store, now, ...deps })
+  const days = () => config.current().config.tasks.retention_days
+  return { ...tasks, sweeps: [...tasks.sweeps, taskRetention(store, now, days)] }
 }
 
 /** Creates the tasks of `store`. */
