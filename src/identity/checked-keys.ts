@@ -3,11 +3,10 @@ import type { Schema } from '../store/schema.ts'
 import type { BudgetRow, KeyRow } from '../store/tables/keys-tables.ts'
 import type { SessionLimitsRow } from '../store/tables/session-limits-tables.ts'
 
-/** Columns that authentication needs. */
-const CHECKED_COLUMNS = [
+/** Columns of what holds for a key. */
+export const TERM_COLUMNS = [
   'id',
   'name',
-  'hash',
   'scopes',
   'group_id',
   'wallet',
@@ -20,10 +19,11 @@ const CHECKED_COLUMNS = [
   'lenient',
   'cache',
   'expires_at',
-  'previous_hash',
-  'previous_until',
   'revoked_at',
 ] as const
+
+/** Columns that authentication needs. */
+const CHECKED_COLUMNS = [...TERM_COLUMNS, 'hash', 'previous_hash', 'previous_until'] as const
 
 /** Row of a key for authentication, with its budgets, the limits of its sessions, and those of its group. */
 export interface CheckedRow extends Pick<KeyRow, (typeof CHECKED_COLUMNS)[number]> {

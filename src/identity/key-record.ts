@@ -4,31 +4,13 @@ import type { SessionLimitsRow } from '../store/tables/session-limits-tables.ts'
 import { type Micros, toMicros, toUsd } from '../text/money.ts'
 import { toAlertRecords } from './alert-thresholds.ts'
 import { toBudgetRecords } from './budgets.ts'
+import { TERM_COLUMNS } from './checked-keys.ts'
 import { type KeyChange, type KeyRecord, modelsOf, type NewKey, Scope, scopesOf } from './key.ts'
 import { toSessionLimits } from './session-limits.ts'
 import { type Spent, toDebt, toPresumed, toSpend } from './spend.ts'
 
 /** Columns of `keys` in a record. */
-export const KEY_COLUMNS = [
-  'id',
-  'name',
-  'scopes',
-  'group_id',
-  'wallet',
-  'billing',
-  'credit_limit_micros',
-  'requests_per_minute',
-  'tokens_per_minute',
-  'concurrent',
-  'models',
-  'lenient',
-  'cache',
-  'created_at',
-  'expires_at',
-  'last_used_at',
-  'rotated_at',
-  'revoked_at',
-] as const
+export const KEY_COLUMNS = [...TERM_COLUMNS, 'created_at', 'last_used_at', 'rotated_at'] as const
 /** Row of a key for its record. */
 export type ShownRow = Pick<KeyRow, (typeof KEY_COLUMNS)[number]>
 

@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import type { TaskRow } from '../store/tables/tasks-tables.ts'
 import { newId } from '../text/ids.ts'
 import type { Micros } from '../text/money.ts'
+import { UNCLAIMED } from './lease.ts'
 import { TASK_TRANSITIONS } from './task-statuses.ts'
 
 /** Dependencies of the creation of tasks. */
@@ -104,12 +105,7 @@ function toRow(planned: PlannedTask, creator: string, now: Date): TaskRow {
     capabilities: JSON.stringify(planned.capabilities),
     status: statusAfter(TASK_TRANSITIONS, planned.waitingOn === 0 ? 'create' : 'wait', null) as string,
     creator,
-    agent: null,
-    claimed_by: null,
-    claim_hash: null,
-    lease_seconds: null,
-    lease_expires_at: null,
-    claimed_at: null,
+    ...UNCLAIMED,
     completed_at: null,
     result: null,
     gaze_required: planned.gazeRequired ? 1 : 0,

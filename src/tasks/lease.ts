@@ -5,6 +5,16 @@ import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
 import { markCapabilities } from './mark-capabilities.ts'
 
+/** Claim of a task that nobody has claimed. */
+export const UNCLAIMED = {
+  agent: null,
+  claimed_by: null,
+  claim_hash: null,
+  lease_seconds: null,
+  lease_expires_at: null,
+  claimed_at: null,
+}
+
 /** Rows per batch when a reader reopens tasks. A background sweep keeps them few. */
 const SEEN_AT_ONCE = 500
 
@@ -37,12 +47,7 @@ export function createLeases({ store, now }: { store: Store; now: () => Date }):
         .updateTable('tasks')
         .set({
           status: 'open',
-          agent: null,
-          claimed_by: null,
-          claim_hash: null,
-          lease_seconds: null,
-          lease_expires_at: null,
-          claimed_at: null,
+          ...UNCLAIMED,
           updated_at: sql`lease_expires_at`,
         })
         .where(

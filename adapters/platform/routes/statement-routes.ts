@@ -7,7 +7,8 @@ import { CallerId } from '../../../src/identity/key.ts'
 import { type Identity, requireScope } from '../../../src/identity/keys.ts'
 import { ListedPayment, listPayments, PAYMENT_COLUMNS } from '../../../src/payments/payment-list.ts'
 import { gatewaySigner } from '../../../src/signing/gateway-keys.ts'
-import { csvOf } from '../../../src/store/csv.ts'
+import { type CsvColumns, csvOf } from '../../../src/store/csv.ts'
+import type { Page, Paged } from '../../../src/store/page.ts'
 import {
   DEPOSIT_COLUMNS,
   ListedDeposit,
@@ -84,49 +85,58 @@ const periodRoutes = (gateway: Gateway): Route[] => [
 ]
 
 const moneyLists = (gateway: Gateway): Route[] => [
-  defineRoute('GET /api/wallet/deposits', {
+  moneyList('deposits', {
     operation: 'listDeposits',
     summary: 'List deposits, newest first',
-    description: OWN_OR_ALL,
-    access: 'platform',
-    query: MoneyQuery.strict(),
-    reply: pageOf(ListedDeposit),
-    alsoAnswers: ['text/csv'],
-    async run({ query, c }) {
-      const shown = shownQuery(callerOf(c), query)
-      const { deposits } = gateway.wallet
-      return wantsCsv(c) ? csvReply('deposits', csvOf(DEPOSIT_COLUMNS, deposits, shown)) : listReply(shown, deposits)
-    },
+    item: ListedDeposit,
+    columns: DEPOSIT_COLUMNS,
+    list: gateway.wallet.deposits,
   }),
-  defineRoute('GET /api/wallet/payments', {
+  moneyList('payments', {
     operation: 'listPayments',
     summary: 'List payments over HTTP 402, newest first',
-    description: OWN_OR_ALL,
-    access: 'platform',
-    query: MoneyQuery.strict(),
-    reply: pageOf(ListedPayment),
-    alsoAnswers: ['text/csv'],
-    async run({ query, c }) {
-      const shown = shownQuery(callerOf(c), query)
-      const payments = (page: MoneyQuery) => listPayments(gateway.store, page)
-      return wantsCsv(c) ? csvReply('payments', csvOf(PAYMENT_COLUMNS, payments, shown)) : listReply(shown, payments)
-    },
+    item: ListedPayment,
+    columns: PAYMENT_COLUMNS,
+    list: (page) => listPayments(gateway.store, page),
   }),
-  defineRoute('GET /api/wallet/withdrawals', {
+  moneyList('withdrawals', {
     operation: 'listWithdrawals',
     summary: 'List withdrawals, newest first',
+    item: Withdrawal,
+    columns: WITHDRAWAL_COLUMNS,
+    list: gateway.withdrawals.list,
+  }),
+]
+
+/** Route of a list that callers see their own part of, as JSON or CSV. */
+function moneyList<Item extends object>(
+  name: 'deposits' | 'payments' | 'withdrawals',
+  {
+    item,
+    columns,
+    list,
+    ...described
+  }: {
+    operation: string
+    summary: string
+    item: z.ZodType<Item>
+    columns: CsvColumns<Item>
+    list: (query: Paged<MoneyQuery>) => Promise<Page<Item>>
+  },
+): Route {
+  return defineRoute(`GET /api/wallet/${name}`, {
+    ...described,
     description: OWN_OR_ALL,
     access: 'platform',
     query: MoneyQuery.strict(),
-    reply: pageOf(Withdrawal),
+    reply: pageOf(item),
     alsoAnswers: ['text/csv'],
     async run({ query, c }) {
       const shown = shownQuery(callerOf(c), query)
-      const { list } = gateway.withdrawals
-      return wantsCsv(c) ? csvReply('withdrawals', csvOf(WITHDRAWAL_COLUMNS, list, shown)) : listReply(shown, list)
+      return wantsCsv(c) ? csvReply(name, csvOf(columns, list, shown)) : listReply(shown, list)
     },
-  }),
-]
+  })
+}
 
 const shownQuery = (caller: Identity, query: MoneyQuery): MoneyQuery => ({
   ...query,
