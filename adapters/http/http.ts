@@ -1,12 +1,13 @@
 import { Hono } from 'hono'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Passes } from '../../src/identity/passes.ts'
+import type { OpenCalls } from '../../src/inference/inference.ts'
 import { lazily } from '../../src/lazily.ts'
-import { openMetrics } from '../metrics/metrics.ts'
+import { type Metrics, openMetrics } from '../metrics/metrics.ts'
 import type { OpenApi } from '../platform/openapi.ts'
 import { registerRoutes } from '../platform/register-routes.ts'
 import { codingSessionRoutes } from '../platform/routes/coding-sessions-routes.ts'
-import { arrivalOf } from '../web/arrival.ts'
+import { arrivalOf, type Endpoint } from '../web/arrival.ts'
 import { documentRoutes, isDocument } from '../web/documents.ts'
 import { errorHandler, notFound, refuseOtherMethods } from '../web/error-handler.ts'
 import { errorPages, isErrorPage } from '../web/error-pages.ts'
@@ -18,7 +19,7 @@ import { ALREADY_SENT } from '../web/http-receiver.ts'
 import { liveClientAddresses, liveHostRules, liveRateLimit } from '../web/live-rules.ts'
 import { isOwnCollector } from '../web/own-collector.ts'
 import { probes } from '../web/probes.ts'
-import { createReadiness } from '../web/readiness.ts'
+import { createReadiness, type Readiness } from '../web/readiness.ts'
 import { refusedCalls } from '../web/refused-calls.ts'
 import { type Listening, serve } from '../web/serve.ts'
 import { MODEL_ENDPOINTS } from './endpoints.ts'
@@ -62,30 +63,7 @@ export async function serveHttp(
   const { limit, count } = liveRateLimit(gateway)
   app.use(limit)
 
-  probes(app, readiness)
-  hello(app, { root: true })
-  app.get('/health', health(gateway))
-  app.get('/metrics', metrics.expose)
-  errorPages(app)
-  documentRoutes(app, { isPlatform: false })
-  for (const [path, endpoint] of Object.entries(endpoints))
-    app.post(path, async (c) => {
-      await endpoint(arrivalOf(c))
-      return ALREADY_SENT
-    })
-  keptResponsesRoutes(app, gateway)
-  verbatimPathRoutes(app, calls, gateway)
-  geminiRoutes(app, calls, gateway)
-  modelRoutes(app, gateway)
-  memoryRoutes(app, gateway)
-  const shared = codingSessionRoutes(gateway)
-  registerRoutes(app, { gateway, routes: shared, limit: null })
-  let described: OpenApi | undefined
-  app.get('/openapi.json', async (c) => {
-    described ??= (await loadDescription()).describeGateway(shared)
-    return c.json(described)
-  })
-  refuseOtherMethods(app)
+  routesOf(app, gateway, { calls, endpoints, readiness, metrics })
 
   const lane = fastLane({
     endpoints,
@@ -123,6 +101,43 @@ export async function serveHttp(
       await calls.close()
     },
   }
+}
+
+/** Registers the routes of the service. */
+function routesOf(
+  app: Hono<Frame>,
+  gateway: Gateway,
+  {
+    calls,
+    endpoints,
+    readiness,
+    metrics,
+  }: { calls: OpenCalls; endpoints: Readonly<Record<string, Endpoint>>; readiness: Readiness; metrics: Metrics },
+): void {
+  probes(app, readiness)
+  hello(app, { root: true })
+  app.get('/health', health(gateway))
+  app.get('/metrics', metrics.expose)
+  errorPages(app)
+  documentRoutes(app, { isPlatform: false })
+  for (const [path, endpoint] of Object.entries(endpoints))
+    app.post(path, async (c) => {
+      await endpoint(arrivalOf(c))
+      return ALREADY_SENT
+    })
+  keptResponsesRoutes(app, gateway)
+  verbatimPathRoutes(app, calls, gateway)
+  geminiRoutes(app, calls, gateway)
+  modelRoutes(app, gateway)
+  memoryRoutes(app, gateway)
+  const shared = codingSessionRoutes(gateway)
+  registerRoutes(app, { gateway, routes: shared, limit: null })
+  let described: OpenApi | undefined
+  app.get('/openapi.json', async (c) => {
+    described ??= (await loadDescription()).describeGateway(shared)
+    return c.json(described)
+  })
+  refuseOtherMethods(app)
 }
 
 /** Tells whether a request needs no key. */

@@ -48,35 +48,15 @@ export function openSpanExport(options: {
   log: Log
 }): SpanExport {
   const { url, upstream, log } = options
-  // The SDK reports an unreachable collector only here.
-  const warn = (detail: string) => log.warn('OpenTelemetry reported a problem.', { detail })
-  diag.setLogger(
-    { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  )
+  logProblems(log)
   const { held, exporter } = holdContents(new OTLPTraceExporter({ url, ...proxiedAgent(url) }))
   const tracerProvider = new NodeTracerProvider({
     resource: ownResource(),
     spanProcessors: [new BatchSpanProcessor(exporter)],
   })
   const tracer = tracerProvider.getTracer('gazeway', VERSION)
-  // By name, because a call may outlast its upstream.
-  const describers = new Map<string, ReturnType<typeof callDescriber>>()
-  let newest: Routing | undefined
+  const describe = describeCalls(upstream)
   const failed = new WeakMap<CallContext, SpanContext>()
-
-  function describe(record: CallRecord, facts: CallFacts | undefined): CallSpan {
-    learn()
-    return (describers.get(record.upstream) ?? callDescriber(upstream.routing.upstreams[0].provider))(record, facts)
-  }
-  function learn(): void {
-    const { routing } = upstream
-    if (routing === newest) return
-    newest = routing
-    // The default comes last and wins. An upstream whose name is that of its provider has the same address.
-    for (const { provider } of routing.upstreams.toReversed()) describers.set(provider.name, callDescriber(provider))
-  }
-  learn()
 
   /** Describes a call, without its contents where too much waits for the collector. */
   function describeHeld(record: CallRecord, facts: CallFacts | undefined): { span: CallSpan; characters: number } {
@@ -116,6 +96,33 @@ export function openSpanExport(options: {
         diag.disable()
       }
     },
+  }
+}
+
+/** Logs what the SDK reports. It says only here that a collector is unreachable. */
+function logProblems(log: Log): void {
+  const warn = (detail: string) => log.warn('OpenTelemetry reported a problem.', { detail })
+  diag.setLogger(
+    { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+}
+
+/** Describes calls by the upstreams that were configured once: a call may outlast its own. */
+function describeCalls(upstream: { readonly routing: Routing }) {
+  const describers = new Map<string, ReturnType<typeof callDescriber>>()
+  let newest: Routing | undefined
+  function learn(): void {
+    const { routing } = upstream
+    if (routing === newest) return
+    newest = routing
+    // The default comes last and wins. An upstream whose name is that of its provider has the same address.
+    for (const { provider } of routing.upstreams.toReversed()) describers.set(provider.name, callDescriber(provider))
+  }
+  learn()
+  return (record: CallRecord, facts: CallFacts | undefined): CallSpan => {
+    learn()
+    return (describers.get(record.upstream) ?? callDescriber(upstream.routing.upstreams[0].provider))(record, facts)
   }
 }
 

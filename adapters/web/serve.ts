@@ -31,35 +31,35 @@ export interface Listening {
   stop(): Promise<void>
 }
 
+/** Options of {@link serve}. Times are in milliseconds. */
+interface ServeOptions extends Address {
+  headerTimeoutMs: number
+  requestTimeoutMs: number
+  /** Timeout of an idle connection. */
+  keepAliveMs: number
+  /** Time that replies in progress get at a stop, in milliseconds. Asked when the stop begins. */
+  drainMs: () => number
+  /** Tells whether the process is going to stop: connections then end with their reply. Never by default. */
+  isDraining?: () => boolean
+  addresses: ClientAddresses
+  /** Logs each request. */
+  log: Log
+  /** Bodies in memory. That of a request is given back once the work on it is done. */
+  buffered?: Pick<BufferedBytes, 'release'>
+  lane?: FastLane
+  onUpgrade?: OnUpgrade
+  /** Called one second before replies in progress are ended. */
+  onLastWords?: () => void
+  /** Called when replies in progress must end. Replies that it ends properly are still sent. */
+  onDeadline?: () => void
+}
+
 /**
  * Serves an app over HTTP. A request that cannot be read completely never reaches the app; it also gets an error body.
  *
  * @throws GazewayError as `listen`
  */
-export async function serve(
-  app: Hono<Frame>,
-  options: Address & {
-    headerTimeoutMs: number
-    requestTimeoutMs: number
-    /** Timeout of an idle connection. */
-    keepAliveMs: number
-    /** Time that replies in progress get at a stop, in milliseconds. Asked when the stop begins. */
-    drainMs: () => number
-    /** Tells whether the process is going to stop: connections then end with their reply. Never by default. */
-    isDraining?: () => boolean
-    addresses: ClientAddresses
-    /** Logs each request. */
-    log: Log
-    /** Bodies in memory. That of a request is given back once the work on it is done. */
-    buffered?: Pick<BufferedBytes, 'release'>
-    lane?: FastLane
-    onUpgrade?: OnUpgrade
-    /** Called one second before replies in progress are ended. */
-    onLastWords?: () => void
-    /** Called when replies in progress must end. Replies that it ends properly are still sent. */
-    onDeadline?: () => void
-  },
-): Promise<Listening> {
+export async function serve(app: Hono<Frame>, options: ServeOptions): Promise<Listening> {
   const replies = createReplies()
   const { addresses, buffered, isDraining, lane, log, onUpgrade } = options
 
@@ -121,13 +121,14 @@ export async function serve(
   server.on('clientError', (error, socket) => refuse(error, socket, replies.first(socket as Socket), log))
   server.on('checkExpectation', (incoming, outgoing) => refuseRequest(unmet(), incoming, outgoing))
   await listen(server, options)
-  const { host } = options
+  return { url: urlOf(server, options), stop: () => stop(server, replies, options) }
+}
+
+/** Address of a server that listens, whose port the system may have chosen. */
+function urlOf(server: Server, { host, port }: Address): string {
   const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : options.port
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    stop: () => stop(server, replies, options),
-  }
+  const chosen = typeof address === 'object' && address ? address.port : port
+  return `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`
 }
 
 /** Replies of a server that are not sent yet. */
@@ -193,11 +194,7 @@ function createReplies(): Replies {
   }
 }
 
-async function stop(
-  server: Server,
-  replies: Replies,
-  options: { drainMs: () => number; onLastWords?: () => void; onDeadline?: () => void },
-): Promise<void> {
+async function stop(server: Server, replies: Replies, options: ServeOptions): Promise<void> {
   const { onLastWords, onDeadline } = options
   const drainMs = options.drainMs()
   const lastWords = setTimeout(() => onLastWords?.(), drainMs - LAST_WORDS_MS)

@@ -114,27 +114,22 @@ export function liveCalls(
   return { ...calls, sweeps }
 }
 
-/**
- * Creates the audit trail.
- *
- * @param writeSpending writes spends, in the transaction of their records; when absent, calls must not spend
- * @param note notes calls in a journal; none by default
- * @param onError called when a batch could not be written; the batch is retried with the next one
- * @param idOf resolves an alias to the provider's id; returns other names unchanged
- */
-export function createCalls({
-  store,
-  onError,
-  writeSpending = noSpending,
-  note = () => null,
-  idOf = (model) => model,
-}: {
+/** Dependencies of {@link createCalls}. */
+interface CallsDeps {
   store: Store
+  /** Called when a batch could not be written; the batch is retried with the next one. */
   onError: (error: unknown) => void
+  /** Writes spends, in the transaction of their records; when absent, calls must not spend. */
   writeSpending?: WriteSpending
+  /** Notes calls in a journal; none by default. */
   note?: NoteCall
+  /** Resolves an alias to the provider's id; returns other names unchanged. */
   idOf?: (model: string) => string
-}): Calls {
+}
+
+/** Creates the audit trail. */
+export function createCalls(deps: CallsDeps): Calls {
+  const { store, onError, writeSpending = noSpending, note = () => null, idOf = (model) => model } = deps
   const listeners = createListeners<Parameters<CallListener>>(onError)
   const queue = createCallQueue(createCallWriter(store, writeSpending), onError)
   const counted = createCountedRefusals(store)

@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts'
 import { inTime } from '../wire/with-timeout.ts'
 import { readCheckedKeys } from './checked-keys.ts'
 import { ENVIRONMENT_IDENTITY, expired, type Identity } from './identity.ts'
-import { createKeyCache, type Entry } from './key-cache.ts'
+import { createKeyCache, type Entry, type KeyCache } from './key-cache.ts'
 import { hashToken, keyIdOf } from './key-token.ts'
 import { createLastUsed, type LastUsed } from './last-used.ts'
 import { createRevocations, type EndListener } from './revocations.ts'
@@ -78,6 +78,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
     onRevoked: revocations.announce,
     onError,
   })
+  const stored = storedTokens({ cache, now, lastUsed })
 
   function authenticateCached(token: string | null): Identity | null {
     if (token === null || token.length > MAX_TOKEN) return null
@@ -88,36 +89,11 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
     return entry !== undefined && opens(entry, hash, now()) && !isExpired(entry, now()) ? use(entry, lastUsed) : null
   }
 
-  async function authenticateStored(token: string): Promise<Identity | null> {
-    const id = keyIdOf(token)
-    if (id === null) return null
-    const hash = hashToken(token)
-    const known = await cache.get(id)
-    // Another process may have rotated the key meanwhile.
-    const entry = opens(known, hash, now()) || known.identity === null ? known : await cache.reread(id)
-    if (!opens(entry, hash, now()) || entry.identity === null) return null
-    if (isExpired(entry, now())) throw expired(entry.identity)
-    return use(entry, lastUsed)
-  }
-
-  async function storedOrSeen(token: string, seenMs: number): Promise<Identity | null> {
-    const entry = seenMs === 0 ? undefined : cache.seen(keyIdOf(token) ?? '', seenMs)
-    if (entry === undefined || !opens(entry, hashToken(token), now()) || isExpired(entry, now()))
-      return authenticateStored(token)
-    try {
-      const stored = await inTime(STORE_MS, authenticateStored(token))
-      return stored === undefined ? entry.identity : stored
-    } catch (error) {
-      if (error instanceof GazewayError && error.code === 'store_unavailable') return entry.identity
-      throw error
-    }
-  }
-
   return {
     callers: {
       async authenticate(token, seenMs = 0) {
         if (token === null || token === '') throw notSent()
-        const identity = authenticateCached(token) ?? (await storedOrSeen(token, seenMs))
+        const identity = authenticateCached(token) ?? (await stored.find(token, seenMs))
         if (identity === null) throw notGood()
         return identity
       },
@@ -142,6 +118,36 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
       await revocations.close()
       await cache.close()
       await lastUsed.flush()
+    },
+  }
+}
+
+/** Finds the identities of tokens in the store, by way of the cache. */
+function storedTokens({ cache, now, lastUsed }: { cache: KeyCache; now: () => Date; lastUsed: LastUsed }) {
+  async function read(token: string): Promise<Identity | null> {
+    const id = keyIdOf(token)
+    if (id === null) return null
+    const hash = hashToken(token)
+    const known = await cache.get(id)
+    // Another process may have rotated the key meanwhile.
+    const entry = opens(known, hash, now()) || known.identity === null ? known : await cache.reread(id)
+    if (!opens(entry, hash, now()) || entry.identity === null) return null
+    if (isExpired(entry, now())) throw expired(entry.identity)
+    return use(entry, lastUsed)
+  }
+
+  return {
+    /** @param seenMs as of {@link Callers.authenticate} */
+    async find(token: string, seenMs: number): Promise<Identity | null> {
+      const entry = seenMs === 0 ? undefined : cache.seen(keyIdOf(token) ?? '', seenMs)
+      if (entry === undefined || !opens(entry, hashToken(token), now()) || isExpired(entry, now())) return read(token)
+      try {
+        const stored = await inTime(STORE_MS, read(token))
+        return stored === undefined ? entry.identity : stored
+      } catch (error) {
+        if (error instanceof GazewayError && error.code === 'store_unavailable') return entry.identity
+        throw error
+      }
     },
   }
 }

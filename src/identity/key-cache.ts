@@ -47,25 +47,20 @@ export interface KeyCache {
   close(): Promise<void>
 }
 
-/**
- * Creates a cache of keys.
- *
- * @param read reads a stored key
- * @param elapsedMs monotonic clock in milliseconds
- * @param onRevoked called when a read finds a key revoked elsewhere; calls `revoke`
- * @param onError called when a background read failed; the entry is read again once stale
- */
-export function createKeyCache({
-  read,
-  elapsedMs,
-  onRevoked,
-  onError,
-}: {
+/** Dependencies of {@link createKeyCache}. */
+interface KeyCacheDeps {
+  /** Reads a stored key. */
   read: (id: string) => Promise<CheckedRow | undefined>
+  /** Monotonic clock in milliseconds. */
   elapsedMs: () => number
+  /** Called when a read finds a key revoked elsewhere; calls `revoke`. */
   onRevoked: (id: string) => void
+  /** Called when a background read failed; the entry is read again once stale. */
   onError: (error: unknown) => void
-}): KeyCache {
+}
+
+/** Creates a cache of keys. */
+export function createKeyCache({ read, elapsedMs, onRevoked, onError }: KeyCacheDeps): KeyCache {
   const known = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
   // Separate, so that a flood of unknown ids evicts no valid key.
   const unknown = new LRUCache<string, Entry>({ max: MAX_ENTRIES })

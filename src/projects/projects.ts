@@ -93,11 +93,7 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
     const place = await of(folderOrName)
     if (place && !(await isLeftOver(db, folderOrName, place))) return place.project
     if (await isKnown(db, folderOrName)) return folderOrName
-    throw new GazewayError(
-      'not_found',
-      `There is no project ${folderOrName}. gazeway project list shows those that there are.`,
-      { param: 'project' },
-    )
+    throw unknownProject(folderOrName)
   }
 
   /** Joins two projects and records their folders: one without evidence would lose its name to a folder that joins it. */
@@ -139,6 +135,11 @@ export function createProjects(store: Store, elapsedMs = () => performance.now()
     },
   }
 }
+
+const unknownProject = (name: string): GazewayError =>
+  new GazewayError('not_found', `There is no project ${name}. gazeway project list shows those that there are.`, {
+    param: 'project',
+  })
 
 /**
  * Finds the project of a folder that was removed or moved while somebody works in it, such as a linked worktree. Without one,

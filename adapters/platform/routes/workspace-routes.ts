@@ -8,6 +8,26 @@ const GatewayState = z
   .enum(['running', 'degraded'])
   .describe('degraded: the store, the agent gateway or the upstreams do not answer')
 
+const Status = z.object({
+  version: z.string(),
+  claude_home: z.string().describe('Empty: there is no such folder'),
+  gateway_running: z.boolean(),
+  gateway_state: GatewayState,
+})
+
+const DetailedHealth = z.object({
+  status: z.enum(['ok', 'degraded']),
+  platform: z.literal('gazeway'),
+  version: z.string(),
+  gateway_state: GatewayState,
+  platforms: z.object({}).describe('None: no chat services are connected'),
+  updated_at: z.string(),
+})
+
+const Profiles = z.object({
+  profiles: z.array(z.object({ name: z.string(), is_default: z.boolean(), model: z.string(), provider: z.string() })),
+})
+
 const ModelInfo = z.object({
   model: z.string().describe('Model of chats that name none'),
   provider: z.string(),
@@ -47,12 +67,7 @@ export function workspaceRoutes(gateway: Gateway, probe: Probe): Route[] {
       operation: 'getStatus',
       summary: 'Retrieve the state, as Hermes Workspace asks for it',
       access: 'open',
-      reply: z.object({
-        version: z.string(),
-        claude_home: z.string().describe('Empty: there is no such folder'),
-        gateway_running: z.boolean(),
-        gateway_state: GatewayState,
-      }),
+      reply: Status,
       run: async () => ({
         version: VERSION,
         claude_home: '',
@@ -71,14 +86,7 @@ export function workspaceRoutes(gateway: Gateway, probe: Probe): Route[] {
       operation: 'getDetailedHealth',
       summary: 'Check the health, as Hermes Workspace asks for it',
       access: 'open',
-      reply: z.object({
-        status: z.enum(['ok', 'degraded']),
-        platform: z.literal('gazeway'),
-        version: z.string(),
-        gateway_state: GatewayState,
-        platforms: z.object({}).describe('None: no chat services are connected'),
-        updated_at: z.string(),
-      }),
+      reply: DetailedHealth,
       async run() {
         const gateway_state = await state()
         return {
@@ -95,11 +103,7 @@ export function workspaceRoutes(gateway: Gateway, probe: Probe): Route[] {
       operation: 'listProfiles',
       summary: 'List profiles, as Hermes Workspace asks for them; there is one',
       access: 'platform',
-      reply: z.object({
-        profiles: z.array(
-          z.object({ name: z.string(), is_default: z.boolean(), model: z.string(), provider: z.string() }),
-        ),
-      }),
+      reply: Profiles,
       async run() {
         const { model, provider } = modelInfo()
         return { profiles: [{ name: 'default', is_default: true, model, provider }] }
