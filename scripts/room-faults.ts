@@ -11,7 +11,7 @@ const LARGE = 2000
 export interface Layout {
   /** Names of the rooms of `src`, lowest first. */
   rooms: readonly string[]
-  /** Files of large rooms that others may import, below their rooms. */
+  /** Files of large rooms that others may import, below their rooms. A folder that ends with `/` opens all its files. */
   open: Readonly<Record<string, readonly string[]>>
 }
 
@@ -94,19 +94,21 @@ function pastDoors(room: string, imports: ReadonlyMap<string, readonly string[]>
       all.flatMap((imported) => {
         if (!imported.startsWith(inside)) return []
         used.add(imported)
-        return isDoor(imported, inside) || open.includes(imported)
+        return isDoor(imported, inside) || open.some((name) => opens(name, imported))
           ? []
           : [
               `${file} imports ${imported}, past the doors of ${room}. Use its door, or open the file in scripts/open-files.ts.`,
             ]
       }),
     )
-  const idle = open.filter((file) => !used.has(file) || isDoor(file, inside))
+  const idle = open.filter((name) => isDoor(name, inside) || ![...used].some((file) => opens(name, file)))
   return [
     ...past,
     ...idle.map((file) => `scripts/open-files.ts opens ${file}, which nobody outside ${room} needs open.`),
   ]
 }
+
+const opens = (name: string, file: string): boolean => (name.endsWith(sep) ? file.startsWith(name) : file === name)
 
 /** A door has the name of its room or folder: `memory/memory.ts`, `wallet/ledger/ledger.ts`. */
 function isDoor(file: string, inside: string): boolean {

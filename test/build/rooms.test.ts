@@ -12,7 +12,9 @@ const FINE = {
   'src/wallet/wallet.ts': `import type { Entry } from './entry.ts'${LARGE}`,
   'src/wallet/entry.ts': "import type { Text } from '../text/text.ts'",
   'src/wallet/open.ts': 'export interface Open {}',
-  'adapters/http.ts': "import '../src/wallet/wallet.ts'\nimport type { Open } from '../src/wallet/open.ts'",
+  'src/wallet/tables/row.ts': 'export interface Row {}',
+  'adapters/http.ts':
+    "import '../src/wallet/wallet.ts'\nimport type { Open } from '../src/wallet/open.ts'\nimport type { Row } from '../src/wallet/tables/row.ts'",
 }
 
 describe('the check of the rooms', () => {
@@ -29,7 +31,7 @@ describe('the check of the rooms', () => {
       mkdirSync(dirname(join(root, name)), { recursive: true })
       writeFileSync(join(root, name), text)
     }
-    return roomFaults(root, { rooms: ['text', 'wallet'], open: { wallet: ['open.ts'] } })
+    return roomFaults(root, { rooms: ['text', 'wallet'], open: { wallet: ['open.ts', 'tables/'] } })
   }
 
   it('finds nothing in a tree that keeps them', () => assert.deepEqual(faultsOf({}), []))
@@ -69,8 +71,14 @@ describe('the check of the rooms', () => {
     [
       'a file that is open to nobody',
       'adapters/http.ts',
-      '',
+      "import type { Row } from '../src/wallet/tables/row.ts'",
       /opens src\/wallet\/open\.ts, which nobody outside wallet/,
+    ],
+    [
+      'a folder that is open to nobody',
+      'adapters/http.ts',
+      "import type { Open } from '../src/wallet/open.ts'",
+      /opens src\/wallet\/tables\/, which nobody outside wallet/,
     ],
   ] as const)
     it(`refuses ${what}`, () => {
