@@ -18,7 +18,6 @@ export interface Columns {
   sequence: RawBuilder<unknown>
   /** Text compared byte by byte, so that both engines order and range-scan alike. */
   text: RawBuilder<unknown>
-  /** Bytes. */
   bytes: RawBuilder<unknown>
 }
 

@@ -11,7 +11,6 @@ const READ_FOR_MS = 60_000
 /** Input of an index update. */
 export interface IndexUpdate {
   root: string
-  /** Files to read. */
   stale: IndexedFile[]
   /** The previous index, and which of its files to copy (1 in `alive`). */
   base: Uint8Array | null

@@ -38,7 +38,6 @@ export interface Facts {
 
 /** Facts in the memory of a process. */
 export interface KnownFacts extends Facts {
-  /** Replaces all facts. */
   replace(facts: readonly Fact[]): void
 }
 

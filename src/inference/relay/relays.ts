@@ -28,7 +28,6 @@ export interface Relays {
   rest(relay: Relay, circuit: Circuit | null, cooldown: Cooldown | null): void
   /** Keys that are cooling down. */
   resting(): RestingKey[]
-  /** Circuits that are open. */
   openCircuits(): OpenCircuit[]
   /** Tells whether the circuit of a request is open, so that it fails at once. */
   isOpen(circuit: Circuit | null): boolean

@@ -19,7 +19,6 @@ export interface ShownUpstream extends RecentCalls {
   keys: number
   /** Keys that are cooling down. */
   resting_keys: RestingKey[]
-  /** Circuits that are open. */
   open_circuits: OpenCircuit[]
   /** Last fetch of its model list in this process. Null before the first. */
   model_list: FetchedList | null

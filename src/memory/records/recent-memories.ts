@@ -65,7 +65,6 @@ export async function recentMemories(
   })
 }
 
-/** Columns read for a list. */
 const LISTED = sql.join(['seq', ...MEMORY_COLUMNS].map((column) => sql.ref(`memories.${column}`)))
 
 /** SQL condition: memories of a project, or of no project for null. */

@@ -39,7 +39,6 @@ class TurnTakingQueryCompiler extends SqliteQueryCompiler {
 
 /** Connections to one file. */
 export interface Connections {
-  /** Connection for all writes. */
   writing: Database
   /** Opens the connection for reads outside of transactions. Null when `writing` serves them too. */
   openReading: (() => Database) | null

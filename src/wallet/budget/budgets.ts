@@ -30,7 +30,6 @@ export interface BudgetLeft {
   /** The least that is not spent of any of the budgets: what would be left if no call held a reservation. */
   unspent: Micros
   resetsAt: string | null
-  /** The smallest of all the budgets. */
   smallest: Micros
 }
 
