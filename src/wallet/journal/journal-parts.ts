@@ -52,16 +52,7 @@ export function createJournalParts({ holder, firstLines, onError }: JournalParts
   let before: JournalPart | null = null
 
   function begin(): JournalPart {
-    const path = partOf(folder as string, holder, number++)
-    const begun = { path, file: openSync(path, 'wx', 0o600), bytes: 0, waiting: 0 }
-    try {
-      for (const line of firstLines()) write(begun, line)
-      return begun
-    } catch (error) {
-      // What lacks lines would prove that their amounts were not spent.
-      remove(begun)
-      throw error
-    }
+    return newPart(partOf(folder as string, holder, number++), firstLines())
   }
 
   /** Ends a journal that lacks lines, or is not needed: one that lacks lines would prove too little to be spent. */
@@ -115,6 +106,18 @@ export function createJournalParts({ holder, firstLines, onError }: JournalParts
       for (const kept of [part, before]) if (kept) closeSync(kept.file)
       folder = null
     },
+  }
+}
+
+function newPart(path: string, lines: readonly object[]): JournalPart {
+  const part = { path, file: openSync(path, 'wx', 0o600), bytes: 0, waiting: 0 }
+  try {
+    for (const line of lines) write(part, line)
+    return part
+  } catch (error) {
+    // What lacks lines would prove that their amounts were not spent.
+    remove(part)
+    throw error
   }
 }
 
