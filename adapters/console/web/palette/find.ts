@@ -87,126 +87,99 @@ export async function findRecords(text: string, signal: AbortSignal): Promise<{ 
 
 type Search = (text: string, signal: AbortSignal) => Promise<Found[]>
 
+/**
+ * Search of a list of the API, whose items are compared here.
+ *
+ * @param namesOf texts of an item, one of which holds what is searched for
+ */
+const listed =
+  <Item>(path: string, namesOf: (item: Item) => (string | null)[], foundOf: (item: Item) => Found): Search =>
+  async (text, signal) => {
+    const { items } = await api.get<{ items: Item[] }>(path, { signal })
+    return items.filter((item) => namesOf(item).some((name) => name !== null && holds(name, text))).map(foundOf)
+  }
+
+const place = (group: string, label: string, note: string, ...to: Parameters<typeof href>): Found => ({
+  group,
+  label,
+  note,
+  address: href(...to),
+})
+
 const SEARCHES: readonly Search[] = [
-  async (text, signal) => {
-    const { items } = await api.get<List<KeyRecord>>('/api/keys?limit=1000', { signal })
-    return items
-      .filter(({ id, name }) => holds(name, text) || holds(id, text))
-      .map(({ id, name }) => ({
-        group: 'Keys',
-        label: name,
-        note: shortId(id),
-        address: href('keys', { id }),
-      }))
-  },
-  async (text, signal) => {
-    const { items } = await api.get<List<GroupRecord>>('/api/groups?limit=1000', { signal })
-    return items
-      .filter(({ name }) => holds(name, text))
-      .map(({ id, name }) => ({ group: 'Keys', label: name, note: 'group', address: href('keys', { id }) }))
-  },
-  async (text, signal) => {
-    const { items } = await api.get<{ items: ShownUpstream[] }>('/api/upstreams', { signal })
-    return items
-      .filter(({ name }) => holds(name, text))
-      .map(({ name }) => ({
-        group: 'Upstreams',
-        label: name,
-        note: 'upstream',
-        address: name === 'default' ? href('settings', { id: 'providers' }) : href('upstreams', { id: name }),
-      }))
-  },
-  async (text, signal) => {
-    if (text.length > LONGEST_BRANCH) return []
-    const named = await Promise.all(
-      (['branch', 'repository'] as const).map(async (what) => {
-        const path = `/api/coding-sessions${queryOf({ [what]: text, limit: '1' })}`
-        const { total } = await api.get<List<CodingSession>>(path, { signal })
-        return { what, total }
-      }),
-    )
-    return named
-      .filter(({ total }) => total > 0)
-      .map(({ what }) => ({
-        group: 'Sessions',
-        label: text,
-        note: what,
-        address: href('sessions', { query: { [what]: text } }),
-      }))
-  },
+  listed<KeyRecord>(
+    '/api/keys?limit=1000',
+    ({ id, name }) => [name, id],
+    ({ id, name }) => place('Keys', name, shortId(id), 'keys', { id }),
+  ),
+  listed<GroupRecord>(
+    '/api/groups?limit=1000',
+    ({ name }) => [name],
+    ({ id, name }) => place('Keys', name, 'group', 'keys', { id }),
+  ),
+  listed<ShownUpstream>(
+    '/api/upstreams',
+    ({ name }) => [name],
+    ({ name }) =>
+      name === 'default'
+        ? place('Upstreams', name, 'upstream', 'settings', { id: 'providers' })
+        : place('Upstreams', name, 'upstream', 'upstreams', { id: name }),
+  ),
+  async (text, signal) => (await Promise.all(['branch', 'repository'].map((what) => named(what, text, signal)))).flat(),
   async (text, signal) => {
     if (text.length > LONGEST_SESSION) return []
     const { items } = await api.get<List<CallRecord>>(`/api/calls${queryOf({ session: text, limit: '1' })}`, { signal })
-    return items.map(({ caller_id: key }) => ({
-      group: 'Sessions',
-      label: text,
-      note: 'coding session',
-      address: href('sessions', { id: text, query: { key } }),
-    }))
+    return items.map(({ caller_id: key }) =>
+      place('Sessions', text, 'coding session', 'sessions', { id: text, query: { key } }),
+    )
   },
   async (text, signal) => {
     const path = `/api/sessions/search?q=${encodeURIComponent(text)}`
     const { items } = await api.get<{ items: { id: string; title: string | null; source: string }[] }>(path, { signal })
-    return items.map(({ id, title, source }) => ({
-      group: 'Sessions',
-      label: title ?? shortId(id),
-      note: source,
-      address: href('calls', { query: { session: id } }),
-    }))
+    return items.map(({ id, title, source }) =>
+      place('Sessions', title ?? shortId(id), source, 'calls', { query: { session: id } }),
+    )
   },
-  async (text, signal) => {
-    const { items } = await api.get<List<Task>>(`/api/tasks?limit=${SEARCHED}`, { signal })
-    return items
-      .filter(({ id, title }) => holds(title, text) || holds(id, text))
-      .map(({ id, title, status }) => ({ group: 'Tasks', label: title, note: status, address: href('tasks', { id }) }))
-  },
-  async (text, signal) => {
-    const { items } = await api.get<List<Escrow>>(`/api/wallet/escrow?limit=${SEARCHED}`, { signal })
-    return items
-      .filter(({ id, task_id }) => holds(id, text) || holds(task_id, text))
-      .map(({ id, status }) => ({
-        group: 'Escrows',
-        label: shortId(id),
-        note: status,
-        address: href('escrow', { id }),
-      }))
-  },
-  async (text, signal) => {
-    // Receipts have no names.
-    if (!/[0-9a-f]{6}/.test(text)) return []
-    const path = `/api/wallet/metered/usage?limit=${SEARCHED}`
-    const { items } = await api.get<List<ReceiptRecord>>(path, { signal })
-    return items
-      .filter(({ call_id, upstream_call_id }) => holds(call_id, text) || holds(upstream_call_id ?? '', text))
-      .map(({ call_id, upstream_call_id, model }) => ({
-        group: 'Receipts',
-        label: shortId(call_id),
-        note: model,
-        address: href('calls', { id: upstream_call_id ?? call_id }),
-      }))
-  },
+  listed<Task>(
+    `/api/tasks?limit=${SEARCHED}`,
+    ({ id, title }) => [title, id],
+    ({ id, title, status }) => place('Tasks', title, status, 'tasks', { id }),
+  ),
+  listed<Escrow>(
+    `/api/wallet/escrow?limit=${SEARCHED}`,
+    ({ id, task_id }) => [id, task_id],
+    ({ id, status }) => place('Escrows', shortId(id), status, 'escrow', { id }),
+  ),
+  // Receipts have no names.
+  async (text, signal) => (/[0-9a-f]{6}/.test(text) ? findReceipts(text, signal) : []),
   async (text, signal) => {
     const body = { query: text, filters: { projects: 'all' }, limit: MAX_SHOWN }
     const { results } = await api.post<FoundMemories>('/api/memory/search', body, { signal })
-    return results.map(({ memory: { key, namespace, project } }) => ({
-      group: 'Memories',
-      label: key,
-      note: namespace,
-      address: href('memory', { id: key, query: { in: namespace, project } }),
-    }))
+    return results.map(({ memory: { key, namespace, project } }) =>
+      place('Memories', key, namespace, 'memory', { id: key, query: { in: namespace, project } }),
+    )
   },
-  async (text, signal) => {
-    const { items } = await api.get<{ items: { key: string; description: string }[] }>('/api/config/keys', { signal })
-    return items
-      .filter(({ key }) => holds(key, text))
-      .map(({ key, description }) => ({
-        group: 'Settings',
-        label: key,
-        note: description,
-        address: href('settings', { id: 'all', query: { words: key } }),
-      }))
-  },
+  listed<{ key: string; description: string }>(
+    '/api/config/keys',
+    ({ key }) => [key],
+    ({ key, description }) => place('Settings', key, description, 'settings', { id: 'all', query: { words: key } }),
+  ),
 ]
+
+const findReceipts = listed<ReceiptRecord>(
+  `/api/wallet/metered/usage?limit=${SEARCHED}`,
+  ({ call_id, upstream_call_id }) => [call_id, upstream_call_id],
+  ({ call_id, upstream_call_id, model }) =>
+    place('Receipts', shortId(call_id), model, 'calls', { id: upstream_call_id ?? call_id }),
+)
+
+/** Sessions of a branch or a repository of this name, if there are some. */
+async function named(what: string, text: string, signal: AbortSignal): Promise<Found[]> {
+  if (text.length > LONGEST_BRANCH) return []
+  const path = `/api/coding-sessions${queryOf({ [what]: text, limit: '1' })}`
+  const { total } = await api.get<List<CodingSession>>(path, { signal })
+  return total > 0 ? [place('Sessions', text, what, 'sessions', { query: { [what]: text } })] : []
+}
 
 /** Result of a search; nothing where the key may not read those records. */
 async function readable(search: Promise<Found[]>): Promise<Found[]> {

@@ -1,6 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { secretIn } from '../../../../src/text/secret-text.ts'
-import { ErrorNote } from '../components/components.ts'
+import { ErrorNote } from '../components/content.ts'
 import { go } from '../router.ts'
 import { type Found, findPlaces, findRecords } from './find.ts'
 import './palette.css'
