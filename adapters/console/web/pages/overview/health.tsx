@@ -3,7 +3,7 @@ import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts
 import type { ModelConfig } from '../../../../platform/routes/config-model-routes.ts'
 import type { Health } from '../../../../platform/routes/health-routes.ts'
 import type { ChainBalances } from '../../../../platform/routes/wallet-routes.ts'
-import { messageOf, type Tone, When } from '../../components/components.ts'
+import { messageOf, type Tone, When } from '../../components/content.ts'
 import { FAILING_SHARE } from '../../components/failing-share.ts'
 import { duration, percent } from '../../format.ts'
 import { now } from '../../now.ts'
@@ -86,70 +86,66 @@ function partsOf(
   return [platform, storePart(health), gatewayPart(health), providerPart(models, recent), chainPart(chains)]
 }
 
-const platformPart = (tone: Tone, state: string, detail: string): Part => ({ name: 'Platform', tone, state, detail })
+const part = (name: string, tone: Tone, state: string, detail: ComponentChildren = ''): Part => ({
+  name,
+  tone,
+  state,
+  detail,
+})
 
-const UNKNOWN_PARTS = ['Store', 'Agent gateway', 'Models', 'Chains'].map(
-  (name): Part => ({ name, tone: 'neutral', state: 'not known', detail: '' }),
-)
+const platformPart = (tone: Tone, state: string, detail: string) => part('Platform', tone, state, detail)
+
+const UNKNOWN_PARTS = ['Store', 'Agent gateway', 'Models', 'Chains'].map((name) => part(name, 'neutral', 'not known'))
 
 /** State of a part without a recent status. A missing status is no sign of health. */
 function unreadPart(name: string, { error, data }: Live<unknown>): Part {
-  if (!error && data) return { name, tone: 'warn', state: 'not known', detail: 'No recent status.' }
-  if (error) return { name, tone: 'warn', state: 'not known', detail: messageOf(error) }
-  return { name, tone: 'neutral', state: BEING_CHECKED, detail: '' }
+  if (!error && !data) return part(name, 'neutral', BEING_CHECKED)
+  return part(name, 'warn', 'not known', error ? messageOf(error) : 'No recent status.')
 }
 
 const isUnread = (live: Live<unknown>): boolean => live.error !== null || live.isStale(now.value)
 
 function storePart({ store }: Health): Part {
   const engine = store.engine === 'postgres' ? 'PostgreSQL' : 'SQLite'
-  if (store.ok) return { name: 'Store', tone: 'good', state: 'working', detail: engine }
-  return {
-    name: 'Store',
-    tone: 'bad',
-    state: 'does not answer',
-    detail: `${engine}; run gazeway doctor on its machine.`,
-  }
+  if (store.ok) return part('Store', 'good', 'working', engine)
+  return part('Store', 'bad', 'does not answer', `${engine}; run gazeway doctor on its machine.`)
 }
 
 function gatewayPart({ upstream, mode }: Health): Part {
   const name = 'Agent gateway'
+  const { url, kind, version, error, latency_ms } = upstream
   if (!upstream.reachable) {
-    if (upstream.checked_at === null) return { name, tone: 'neutral', state: BEING_CHECKED, detail: upstream.url }
-    const detail = `${upstream.url}: ${upstream.error ?? 'No answer.'} Start it, or change agent_gateway.url.`
-    return { name, tone: 'bad', state: 'not reachable', detail }
+    if (upstream.checked_at === null) return part(name, 'neutral', BEING_CHECKED, url)
+    const detail = `${url}: ${error ?? 'No answer.'} Start it, or change agent_gateway.url.`
+    return part(name, 'bad', 'not reachable', detail)
   }
-  if (upstream.error !== null)
-    return { name, tone: 'bad', state: 'not usable', detail: `${upstream.url}: ${upstream.error}` }
-  const latency = upstream.latency_ms === null ? '' : `, ${upstream.latency_ms} ms`
-  return { name, tone: 'good', state: 'reachable', detail: `${mode}, ${upstream.version ?? upstream.kind}${latency}` }
+  if (error !== null) return part(name, 'bad', 'not usable', `${url}: ${error}`)
+  const latency = latency_ms === null ? '' : `, ${latency_ms} ms`
+  return part(name, 'good', 'reachable', `${mode}, ${version ?? kind}${latency}`)
 }
 
 function providerPart(config: Live<ModelConfig>, recent: Live<CallStatsReply>): Part {
   const name = 'Models'
   const models = config.data
   if (!models || isUnread(config)) return unreadPart(name, config)
-  const settings = <a href={href('settings', { id: 'providers' })}>Settings</a>
+  const { provider } = models
   if (models.api_key_needed && !models.api_key_set) {
-    return {
-      name,
-      tone: 'warn',
-      state: 'no API key',
-      detail: (
-        <>
-          Set the key of {models.provider} in {settings}.
-        </>
-      ),
-    }
+    const settings = <a href={href('settings', { id: 'providers' })}>Settings</a>
+    const advice = (
+      <>
+        Set the key of {provider} in {settings}.
+      </>
+    )
+    return part(name, 'warn', 'no API key', advice)
   }
   if (!recent.data || isUnread(recent)) return unreadPart(name, recent)
   const { errors, error_rate: rate, ...totals } = recent.data.totals
   const calls = totals.calls - totals.refused
-  if (calls === 0) return { name, tone: 'good', state: 'ready', detail: `${models.provider}; no calls in 15 min` }
-  const summary = `${models.provider}; ${errors} of ${calls} calls failed in 15 min`
-  if (rate >= FAILING_SHARE) return { name, tone: 'bad', state: `${percent(rate)} of calls fail`, detail: summary }
-  if (errors > 0) return { name, tone: 'warn', state: 'some calls failing', detail: summary }
-  return { name, tone: 'good', state: 'answering', detail: `${models.provider}; ${calls} calls in 15 min, none failed` }
+  if (calls === 0) return part(name, 'good', 'ready', `${provider}; no calls in 15 min`)
+  const summary = `${provider}; ${errors} of ${calls} calls failed in 15 min`
+  if (rate >= FAILING_SHARE) return part(name, 'bad', `${percent(rate)} of calls fail`, summary)
+  if (errors > 0) return part(name, 'warn', 'some calls failing', summary)
+  return part(name, 'good', 'answering', `${provider}; ${calls} calls in 15 min, none failed`)
 }
 
 function chainPart(balances: Live<ChainBalances>): Part {
@@ -157,12 +153,10 @@ function chainPart(balances: Live<ChainBalances>): Part {
   if (!balances.data || isUnread(balances)) return unreadPart(name, balances)
   const chains = balances.data.items
   const dead = chains.filter(({ error }) => error !== null)
-  if (chains.length === 0)
-    return { name, tone: 'neutral', state: 'none in use', detail: 'Money moves in the ledger only.' }
-  if (dead.length === 0)
-    return { name, tone: 'good', state: 'reachable', detail: chains.map(({ chain }) => chain).join(', ') }
+  if (chains.length === 0) return part(name, 'neutral', 'none in use', 'Money moves in the ledger only.')
+  if (dead.length === 0) return part(name, 'good', 'reachable', chains.map(({ chain }) => chain).join(', '))
   const detail = dead.map(({ chain, error }) => `${chain}: ${error}`).join('; ')
-  return { name, tone: 'warn', state: `${dead.length} of ${chains.length} not readable`, detail }
+  return part(name, 'warn', `${dead.length} of ${chains.length} not readable`, detail)
 }
 
 /** Time of a page's figures. */
