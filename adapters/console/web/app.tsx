@@ -1,7 +1,8 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
-import { Button, Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/components.ts'
+import { Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/content.ts'
+import { Button } from './components/forms.ts'
 import { Icon } from './components/icon.tsx'
 import { shortId } from './format.ts'
 import { isBeside, listIdOf, listQuery, mayBeBeside } from './list-beside-record.ts'
@@ -81,9 +82,7 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
             <p title={id}>
               {isAdmin ? 'Admin' : 'Signed in'} · <code>{shortId(id)}</code>
             </p>
-            <Button size="small" onClick={() => endSession()}>
-              Sign out
-            </Button>
+            <Button size="small" onClick={() => endSession()} children="Sign out" />
           </div>
         </div>
       </header>

@@ -37,10 +37,6 @@ export function queryOf(values: Readonly<Record<string, string | null | undefine
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-/** Reads the filters of a list from an address; empty text for those that it does not have. */
-export const filtersIn = <Name extends string>(query: URLSearchParams, names: readonly Name[]) =>
-  Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Record<Name, string>
-
 /** Goes to a place. @param replace leaves no step in the browser's history, for example for a filter */
 export function go(address: string, replace = false): void {
   if (replace) location.replace(address)

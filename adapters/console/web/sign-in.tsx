@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Verified } from '../../platform/routes/verify-session-routes.ts'
 import { ApiError, api } from './api.ts'
-import { ErrorNote, Field, Form, Primary, TextInput, useAction } from './components/components.ts'
+import { ErrorNote } from './components/content.ts'
+import { Form, Primary, TextField, useAction } from './components/forms.ts'
 import { Mark } from './logo.tsx'
 import { pageNamed } from './page-list.ts'
 import { place } from './router.ts'
@@ -38,7 +39,7 @@ export function SignIn() {
             {endedBecause.value}
           </p>
         )}
-        <Field
+        <TextField
           label="API key"
           hint={
             <>
@@ -47,20 +48,17 @@ export function SignIn() {
               another.
             </>
           }
-        >
-          <TextInput
-            type="password"
-            name="key"
-            autoComplete="off"
-            spellcheck={false}
-            placeholder="gzw_…"
-            value={key}
-            onInput={(typed) => {
-              setKey(typed)
-              loadFirstPage()
-            }}
-          />
-        </Field>
+          type="password"
+          name="key"
+          autoComplete="off"
+          spellcheck={false}
+          placeholder="gzw_…"
+          value={key}
+          onInput={(typed) => {
+            setKey(typed)
+            loadFirstPage()
+          }}
+        />
         <ErrorNote error={error} />
         <Primary busy={busy}>Sign in</Primary>
         <p class="hint">The key is stored in this tab until you sign out or close the tab.</p>

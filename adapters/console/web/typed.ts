@@ -29,9 +29,9 @@ export function timeIn(text: string): string | null {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString()
 }
 
-/** Formats a time for a date and time field, to the minute in the reader's zone; null is empty. */
-export function timeText(at: string | null): string {
+/** Formats a time for a date and time field, to the minute in the reader's zone; null is empty. @param at RFC 3339, or ms */
+export function timeText(at: string | number | null): string {
   if (at === null) return ''
-  const ms = Date.parse(at)
+  const ms = new Date(at).getTime()
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -1,6 +1,6 @@
 import type { CacheSums } from '../../../../src/calls/call-cache.ts'
 import { percent, usd } from '../format.ts'
-import { Stat } from './components.ts'
+import { Stat } from './content.ts'
 
 /** Share of input that prompt caches had, with the money that this saved, and what was missed. */
 export function CacheStat(props: { of: CacheSums; label: string; href: string }) {

@@ -2,8 +2,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { offline } from '../api.ts'
 import { moment, short, utcDate } from '../format.ts'
 import { go } from '../router.ts'
-import { Empty } from './empty.tsx'
-import { Facts } from './facts.tsx'
+import { Empty, Facts } from './layout.tsx'
 import type { Series } from './plot.ts'
 
 /** Rows of the table beside a chart. */

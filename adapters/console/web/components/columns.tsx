@@ -55,9 +55,13 @@ export const actionsColumn = <Row,>(
     isOpen(row) && (
       <div class="actions">
         {actions.map(({ word, before = '', onAct }) => (
-          <Button key={word} size="small" label={`${word} ${before}${nameOf(row)}`} onClick={() => onAct(row)}>
-            {word}
-          </Button>
+          <Button
+            key={word}
+            size="small"
+            label={`${word} ${before}${nameOf(row)}`}
+            onClick={() => onAct(row)}
+            children={word}
+          />
         ))}
       </div>
     ),

@@ -1,6 +1,5 @@
 import { type ComponentChildren, createContext, type JSX } from 'preact'
-import { useContext, useId, useRef } from 'preact/hooks'
-import { useBusyAround } from './busy.ts'
+import { useContext, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { useFocusHandedOn } from './keyboard-focus.ts'
 
 /** Ids that connect a control with its field's label, hint and error. */
@@ -12,13 +11,14 @@ interface FieldIds {
 
 const InField = createContext<FieldIds | null>(null)
 
-/** Control with its label, hint and error. */
-export function Field(props: {
-  label: string
+interface FieldProps {
+  label: ComponentChildren
   hint?: ComponentChildren
   error?: string | null
-  children: ComponentChildren
-}) {
+}
+
+/** Control with its label, hint and error. */
+export function Field(props: FieldProps & { children: ComponentChildren }) {
   const id = useId()
   const described = [props.hint ? `${id}-hint` : '', props.error ? `${id}-error` : ''].filter(Boolean).join(' ')
   return (
@@ -71,13 +71,14 @@ export interface TextOptions {
   'aria-label'?: string
 }
 
+interface TextProps extends TextOptions {
+  value: string
+  onInput: (value: string) => void
+  rows?: number
+}
+
 /** @param rows a number above one makes a text area */
-export function TextInput({
-  value,
-  onInput,
-  rows = 1,
-  ...options
-}: { value: string; onInput: (value: string) => void; rows?: number } & TextOptions) {
+export function TextInput({ value, onInput, rows = 1, ...options }: TextProps) {
   const field = useFieldProps()
   if (rows === 1) {
     const { type = 'text', ...rest } = options
@@ -85,40 +86,31 @@ export function TextInput({
     const attributes = { ...field, ...rest, type, value } as JSX.IntrinsicElements['input']
     return <input {...attributes} onInput={(event) => onInput(event.currentTarget.value)} />
   }
-  const { placeholder, required, disabled, maxLength, spellcheck, name } = options
-  return (
-    <textarea
-      {...field}
-      rows={rows}
-      placeholder={placeholder}
-      required={required}
-      disabled={disabled}
-      maxLength={maxLength}
-      spellcheck={spellcheck}
-      name={name}
-      aria-label={options['aria-label']}
-      value={value}
-      onInput={(event) => onInput(event.currentTarget.value)}
-    />
-  )
+  const attributes = { ...field, ...options, rows, value } as JSX.IntrinsicElements['textarea']
+  return <textarea {...attributes} onInput={(event) => onInput(event.currentTarget.value)} />
 }
+
+/** Text control with its label, hint and error. */
+export const TextField = ({ label, hint, error = null, ...text }: FieldProps & TextProps) => (
+  <Field {...{ label, hint, error }} children={<TextInput {...text} />} />
+)
 
 /** Value to select, with a label where it is another. */
 export type SelectOption<Value extends string = string> = Value | { value: Value; label: string }
 
-/** Selection of one option. */
-export function Select<Value extends string>(props: {
+interface SelectProps<Value extends string> {
   value: Value
   options: readonly SelectOption<Value>[]
   onChange: (value: Value) => void
   disabled?: boolean
-  'aria-label'?: string
-}) {
+}
+
+/** Selection of one option. */
+export function Select<Value extends string>(props: SelectProps<Value>) {
   const field = useFieldProps()
   return (
     <select
       {...field}
-      aria-label={props['aria-label']}
       disabled={props.disabled}
       value={props.value}
       onChange={(event) => props.onChange(event.currentTarget.value as Value)}
@@ -133,6 +125,16 @@ export function Select<Value extends string>(props: {
       })}
     </select>
   )
+}
+
+/** Selection with its label, hint and error. */
+export function SelectField<Value extends string>({
+  label,
+  hint,
+  error = null,
+  ...select
+}: FieldProps & SelectProps<Value>) {
+  return <Field {...{ label, hint, error }} children={<Select {...select} />} />
 }
 
 /** Checkbox with its label and hint. */
@@ -203,4 +205,17 @@ export function Primary(props: {
   disabled?: boolean
 }) {
   return <Button {...props} tone="primary" type={props.onClick ? 'button' : 'submit'} />
+}
+
+/** Notifies the elements around a button when its work begins and ends. */
+export const BusyAround = createContext<(busy: boolean) => void>(() => {})
+
+/** Notifies the surrounding elements whether work is in progress. */
+export function useBusyAround(busy: boolean): void {
+  const tell = useContext(BusyAround)
+  useLayoutEffect(() => {
+    if (!busy) return
+    tell(true)
+    return () => tell(false)
+  }, [busy])
 }

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { offline } from '../api.ts'
 import { BOX } from './graph-box.ts'
 import type { Layout } from './graph-layout.ts'
-import type { Tone } from './layout.tsx'
+import type { Tone } from './inline.tsx'
 import { Loading } from './notes.tsx'
 import './graph.css'
 

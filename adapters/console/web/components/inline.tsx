@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { duration, moment, percent, relative, shortId, timeOf, usd } from '../format.ts'
+import { duration, moment, percent, relative, shortId, timeOf, usd, usdExact } from '../format.ts'
 import { now } from '../now.ts'
-import type { Tone } from './layout.tsx'
+
+/** Meaning of a colour. */
+export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
 
 /** Label of a state. */
 export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
@@ -84,5 +86,19 @@ export function Copy({ text, label = 'Copy', isShort }: { text: string; label?: 
         {said}
       </span>
     </span>
+  )
+}
+
+/**
+ * Amount with all its decimals.
+ *
+ * @param signed shows a plus before income
+ * @param aligned shows six decimals, as the other amounts of its column
+ */
+export function Exact(props: { usd: number; signed?: boolean; aligned?: boolean }) {
+  const { usd, signed = false, aligned = false } = props
+  const comesIn = signed && usd > 0
+  return (
+    <span class={comesIn ? 'money-in' : undefined}>{`${comesIn ? '+' : ''}${usdExact(usd, aligned ? 6 : 2)}`}</span>
   )
 }

@@ -1,11 +1,12 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { place } from '../router.ts'
+import { Copy, type Tone } from './inline.tsx'
 
 /** Page with its title, purpose and actions. @param back the list that it belongs to, the one way back */
 export function Page(props: {
   title: string
-  back?: { label: string; href: string }
+  back?: { label: string; href: string } | undefined
   intro?: ComponentChildren
   actions?: ComponentChildren
   children?: ComponentChildren
@@ -57,9 +58,6 @@ export function Grid(props: { of?: 'cards' | 'columns' | 'figures'; children: Co
   const { of = 'cards', children } = props
   return <div class={`grid ${of}`}>{children}</div>
 }
-
-/** Meaning of a colour. */
-export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent'
 
 /** One large figure. @param href list of the rows that it sums up */
 export function Stat(props: {
@@ -124,3 +122,49 @@ export function Tabs<Id extends string>(props: {
     </div>
   )
 }
+
+/** Empty state: the reason and what to do. @param command first step in a terminal, to be copied */
+export function Empty(props: {
+  title: string
+  hint?: ComponentChildren
+  command?: string | undefined
+  action?: ComponentChildren
+}) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{props.title}</p>
+      {props.hint && <p>{props.hint}</p>}
+      {props.command && <Copy text={props.command} />}
+      {props.action}
+    </div>
+  )
+}
+
+/** Values of one thing by their names. A value that is null, undefined or false is omitted with its name. */
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
+  return (
+    <dl class="facts">
+      {Object.entries(of)
+        .filter(([, value]) => value !== null && value !== undefined && value !== false)
+        .map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
+  )
+}
+
+/** Text as it was written, which scrolls within its height. @param label name of it, for those who reach it by the keyboard */
+export function Verbatim({ label, text }: { label: string; text: string }) {
+  return (
+    <pre role="region" tabIndex={0} aria-label={label}>
+      {text}
+    </pre>
+  )
+}
+
+/** Command that posts a body to a path of this Gazeway, for empty lists that teach the first step. */
+export const curlOf = (path: string, body: object): string =>
+  `curl ${location.origin}${path} -H "Authorization: Bearer $GAZEWAY_KEY" --json '${JSON.stringify(body)}'`

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { ApiError } from '../api.ts'
 import { Button } from './fields.tsx'
-import type { Tone } from './layout.tsx'
+import type { Tone } from './inline.tsx'
 
 interface Notice {
   id: number
@@ -42,11 +42,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
   return (
     <div class="error-note" role="alert">
       <p>{messageOf(error)}</p>
-      {onRetry && (
-        <Button size="small" onClick={onRetry}>
-          Retry
-        </Button>
-      )}
+      {onRetry && <Button size="small" onClick={onRetry} children="Retry" />}
     </div>
   )
 }

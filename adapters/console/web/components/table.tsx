@@ -1,14 +1,17 @@
-import { type ComponentChildren, Fragment, type TargetedMouseEvent } from 'preact'
+import { type ComponentChildren, type ComponentProps, Fragment, type TargetedMouseEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../format.ts'
 import { besideList, isBeside } from '../list-beside-record.ts'
 import type { Paged } from '../paging.ts'
+import { href } from '../router.ts'
 import type { Live } from '../use-live.ts'
 import { CutText } from './cut-text.tsx'
-import { Facts } from './facts.tsx'
 import { Button } from './fields.tsx'
 import { useFolding } from './folding.ts'
+import { type Filtering, Filters } from './form.tsx'
 import { useFocusHandedOn } from './keyboard-focus.ts'
+import { Card, Empty, Facts } from './layout.tsx'
+import { ErrorNote, Loading } from './notes.tsx'
 
 /** Column of a table. Without `render` it shows the row's field of the same key. */
 export interface Column<Row> {
@@ -25,14 +28,15 @@ export interface Column<Row> {
  * Table of rows of one line each. Columns that do not fit are shown below a row on demand.
  *
  * @param of source of the rows; while it loads or has failed, the empty state is not shown
- * @param empty content in place of a table without rows; `<Empty>` says what to do
- * @param addressOf address of a row's page; null for a row without one
+ * @param rowKey tells rows apart; by their id without it
+ * @param empty shown in place of a table without rows: says what to do
+ * @param opens page that shows a row by its id, or the address of a row's page; null for a row without one
  */
 export function DataTable<Row>(props: TableProps<Row>) {
-  const { rows, of } = props
+  const { rows, of, empty } = props
   if (rows.length === 0 && (of?.error || of?.loading)) return null
-  if (rows.length === 0 && props.empty) return <>{props.empty}</>
-  return <Rows {...props} />
+  if (rows.length > 0 || empty === undefined) return <Rows {...props} />
+  return <Empty {...(typeof empty === 'string' ? { title: empty } : empty)} />
 }
 
 interface TableProps<Row> {
@@ -40,14 +44,21 @@ interface TableProps<Row> {
   label: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  rowKey: (row: Row) => string
+  rowKey?: (row: Row) => string
   of?: Pick<Live<unknown>, 'error' | 'loading'>
-  empty?: ComponentChildren
-  addressOf?: (row: Row) => string | null
+  empty?: string | ComponentProps<typeof Empty>
+  opens?: string | ((row: Row) => string | null)
+}
+
+/** Fields that tell records apart; a record has the first of them that it has for its id. */
+const IDS = ['id', 'call_id', 'session_id', 'swarm_id', 'key', 'name']
+const idOf = (row: unknown): string => {
+  const record = row as Record<string, string>
+  return record[IDS.find((name) => name in record) ?? 'id'] ?? ''
 }
 
 function Rows<Row>(props: TableProps<Row>) {
-  const { label, rows, rowKey, addressOf } = props
+  const { label, rows, rowKey = idOf, opens = () => null } = props
   const frame = useRef<HTMLDivElement>(null)
   const [open, setOpen] = useState<string | null>(null)
   const content = (row: Row, { key, render }: Column<Row>) =>
@@ -56,10 +67,10 @@ function Rows<Row>(props: TableProps<Row>) {
   const isFolded = useFolding(frame, leavingOrder(columns))
   const folded = columns.filter(({ key }) => isFolded(key))
   const shown = columns.filter(({ key }) => !isFolded(key))
-  const opens = (row: Row) => (addressOf?.(row) ?? null) !== null
+  const addressOf = typeof opens === 'string' ? (row: Row) => href(opens, { id: idOf(row) }) : opens
   const cell = (row: Row, column: Column<Row>, at: number) => {
-    const href = at > 0 ? null : (addressOf?.(row) ?? null)
-    return href === null ? content(row, column) : <RowLink href={href} children={content(row, column)} />
+    const address = at > 0 ? null : addressOf(row)
+    return address === null ? content(row, column) : <RowLink href={address} children={content(row, column)} />
   }
 
   return (
@@ -84,7 +95,7 @@ function Rows<Row>(props: TableProps<Row>) {
             const id = rowKey(row)
             return (
               <Fragment key={id}>
-                <tr class={opens(row) ? 'opens' : undefined} onClick={opens(row) ? openRow : undefined}>
+                <tr {...(addressOf(row) !== null && { class: 'opens', onClick: openRow })}>
                   {shown.map((column, at) => (
                     <td key={column.key} class={column.align ?? 'left'}>
                       <div class="cell">{cell(row, column, at)}</div>
@@ -169,15 +180,11 @@ export function Pager(props: {
   if (page.total === 0 || (!page.next && !page.previous)) return null
   return (
     <nav class="pager" aria-label={`Pages of ${of}`}>
-      <Button size="small" disabled={!page.previous} onClick={() => page.previous?.()}>
-        {back}
-      </Button>
+      <Button size="small" disabled={!page.previous} onClick={() => page.previous?.()} children={back} />
       <span>
         {count(page.first)}–{count(page.first + page.items.length - 1)} of {count(page.total)}
       </span>
-      <Button size="small" disabled={!page.next} onClick={() => page.next?.()}>
-        {on}
-      </Button>
+      <Button size="small" disabled={!page.next} onClick={() => page.next?.()} children={on} />
     </nav>
   )
 }
@@ -185,4 +192,63 @@ export function Pager(props: {
 function textOf(value: unknown): ComponentChildren {
   if (value === null || value === undefined || value === '') return <span class="muted">—</span>
   return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+/**
+ * Card with a list of the API: its filters, error and progress, then the table and its pages.
+ *
+ * @param filters with the name of one item, for a list in which none matches them, and what stands below their fields
+ * @param list a page of the list, or all of it
+ * @param error shown in place of the list's own error
+ * @param onRetry called in place of the list's own reload
+ * @param notes what the list says about itself, before the table
+ * @param loading name of the items, shown until the first reply; nothing is shown without it
+ * @param pages labels of the buttons for other pages
+ * @param children content after the table
+ */
+export function ListCard<Row, Draft extends object = object>({
+  title,
+  actions,
+  filters,
+  list,
+  error = list.error,
+  onRetry = list.reload,
+  notes = [],
+  loading,
+  pages,
+  children,
+  ...table
+}: Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'of'> & {
+  title?: string
+  actions?: ComponentChildren
+  filters?: Filtering<Draft> & { one: string; below?: ComponentChildren }
+  list: Pick<Live<{ items: Row[] }>, 'data' | 'error' | 'loading' | 'reload'> | Paged<Row>
+  error?: unknown
+  onRetry?: () => void
+  notes?: readonly string[]
+  loading?: string
+  pages?: { back: string; on: string }
+  children?: ComponentChildren
+}) {
+  return (
+    <Card {...(title !== undefined && { title })} actions={actions}>
+      {filters && <Filters<Draft> {...filters} />}
+      {filters?.below}
+      <ErrorNote error={error} onRetry={onRetry} />
+      {notes.map((note) => (
+        <p key={note} class="hint">
+          {note}
+        </p>
+      ))}
+      {loading && list.loading && list.data === null && <Loading what={loading} />}
+      <DataTable<Row>
+        {...table}
+        rows={list.data?.items ?? []}
+        of={list}
+        {...(filters?.asked && { empty: { title: `No ${filters.one} matches`, hint: 'Clear a filter to see more.' } })}
+      />
+      {'next' in list && <Pager page={list} of={table.label} {...pages} />}
+      {children}
+    </Card>
+  )
 }

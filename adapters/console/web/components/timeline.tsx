@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { timeOf } from '../format.ts'
+import type { Tone } from './inline.tsx'
 import { When } from './inline.tsx'
-import type { Tone } from './layout.tsx'
 import './timeline.css'
 
 /** Past, current or future event. */

@@ -1,13 +1,12 @@
+import './reference.css'
 import { useState } from 'preact/hooks'
 import { Card, Page, Tabs } from '../components/layout.tsx'
 import type { ApiDocument, PlacedOperation, Schema } from './api-document.ts'
 import { CodeBlock } from './code-block.tsx'
-import { Method } from './method.tsx'
 import { RecentCalls } from './recent-calls.tsx'
-import { SchemaView, Words } from './schema-view.tsx'
+import { Method, SchemaView, Words } from './schema-view.tsx'
 import { curl, exampleRequest, typescript } from './snippets.ts'
 import { TryIt } from './try-it.tsx'
-import './reference.css'
 
 interface Body {
   content?: Record<string, { schema: Schema; example?: unknown }>

@@ -1,3 +1,4 @@
+import './reference.css'
 import type { CallRecord } from '../../../../src/calls/call-record.ts'
 import { Badge, When } from '../components/inline.tsx'
 import { NotLoaded } from '../components/notes.tsx'
@@ -5,7 +6,6 @@ import { count, duration, usdExact } from '../format.ts'
 import { queryOf } from '../router.ts'
 import { session } from '../signed-in.ts'
 import { useLive } from '../use-live.ts'
-import './reference.css'
 
 /** The latest model calls of the signed-in key through an endpoint. */
 export function RecentCalls({ path }: { path: string }) {

@@ -2,7 +2,7 @@ import './reference.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OpenApi } from '../../../platform/openapi.ts'
 import { api } from '../api.ts'
-import { Button, Field, TextInput } from '../components/fields.tsx'
+import { Button, TextField } from '../components/fields.tsx'
 import { Card, Page, Tabs } from '../components/layout.tsx'
 import { ErrorNote, Loading } from '../components/notes.tsx'
 import { shortId } from '../format.ts'
@@ -10,8 +10,8 @@ import { Mark } from '../logo.tsx'
 import { SignIn } from '../sign-in.tsx'
 import { endSession, session } from '../signed-in.ts'
 import { type ApiDocument, documentOf, found } from './api-document.ts'
-import { Method } from './method.tsx'
 import { OperationView } from './operation-view.tsx'
+import { Method } from './schema-view.tsx'
 
 /** Descriptions of the APIs of the two ports. */
 const DESCRIPTIONS = { platform: '/openapi.json', gateway: '/gateway-openapi.json' } as const
@@ -85,29 +85,24 @@ export function Reference() {
             location.hash = hrefOf(name)
           }}
         />
-        <Field label="Search">
-          <TextInput
-            type="search"
-            name="search"
-            value={search}
-            onInput={setSearch}
-            placeholder="/"
-            autoComplete="off"
-          />
-        </Field>
+        <TextField
+          label="Search"
+          type="search"
+          name="search"
+          value={search}
+          onInput={setSearch}
+          placeholder="/"
+          autoComplete="off"
+        />
         {described && <Operations document={described} api={place.api} search={search} at={place.operation} />}
         <div class="who">
           {session.value ? (
             <>
               <code title={session.value.id}>{shortId(session.value.id)}</code>
-              <Button size="small" onClick={() => endSession()}>
-                Sign out
-              </Button>
+              <Button size="small" onClick={() => endSession()} children="Sign out" />
             </>
           ) : (
-            <Button size="small" onClick={() => setSigningIn(true)}>
-              Sign in
-            </Button>
+            <Button size="small" onClick={() => setSigningIn(true)} children="Sign in" />
           )}
         </div>
       </header>

@@ -1,6 +1,8 @@
-import { useState } from 'preact/hooks'
-import { type ApiDocument, limitsText, resolved, type Schema, typeText } from './api-document.ts'
 import './reference.css'
+import { useState } from 'preact/hooks'
+import type { Tone } from '../components/inline.tsx'
+import { Badge } from '../components/inline.tsx'
+import { type ApiDocument, limitsText, resolved, type Schema, typeText } from './api-document.ts'
 
 /** Fields of a body or a reply. A field with fields of its own opens. */
 export function SchemaView({ schema, document }: { schema: Schema; document: ApiDocument }) {
@@ -72,3 +74,8 @@ function fieldsOf(schema: Schema, document: ApiDocument): SchemaField[] {
   const unlike = new Map(parts.flatMap((part) => fieldsOf(part, document)).map((field) => [field.name, field]))
   return [...unlike.values()]
 }
+
+const TONES: Readonly<Record<string, Tone>> = { GET: 'accent', DELETE: 'bad', POST: 'good' }
+
+/** Method of a request: reading, changing and deleting have colours of their own. */
+export const Method = ({ of }: { of: string }) => <Badge tone={TONES[of] ?? 'warn'}>{of}</Badge>

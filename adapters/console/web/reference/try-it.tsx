@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Confirm } from '../components/dialog.tsx'
-import { Button, Field, Primary, TextInput } from '../components/fields.tsx'
+import { Button, Primary, TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
 import { ErrorNote } from '../components/notes.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -38,10 +38,7 @@ export function TryIt({ operation, onSignIn }: { operation: PlacedOperation; onS
   if (!session.value) {
     return (
       <p>
-        <Button size="small" onClick={onSignIn}>
-          Sign in
-        </Button>{' '}
-        to send it with a key.
+        <Button size="small" onClick={onSignIn} children="Sign in" /> to send it with a key.
       </p>
     )
   }
@@ -52,35 +49,33 @@ export function TryIt({ operation, onSignIn }: { operation: PlacedOperation; onS
     <Form onSubmit={() => (isRead ? run(send) : setConfirming(true))}>
       <div class="fields">
         {asked.map(({ name, required, in: where }) => (
-          <Field key={name} label={name} hint={`${where}${required ? ', required' : ''}`}>
-            <TextInput
-              value={values[name] ?? ''}
-              required={required}
-              spellcheck={false}
-              autoComplete="off"
-              onInput={(value) => setValues({ ...values, [name]: value })}
-            />
-          </Field>
+          <TextField
+            key={name}
+            label={name}
+            hint={`${where}${required ? ', required' : ''}`}
+            value={values[name] ?? ''}
+            required={required}
+            spellcheck={false}
+            autoComplete="off"
+            onInput={(value) => setValues({ ...values, [name]: value })}
+          />
         ))}
       </div>
-      {operation.requestBody && (
-        <Field label="Body">
-          <TextInput rows={8} value={body} spellcheck={false} onInput={setBody} />
-        </Field>
-      )}
+      {operation.requestBody && <TextField label="Body" rows={8} value={body} spellcheck={false} onInput={setBody} />}
       <ErrorNote error={error} />
       <div class="actions">
         <Primary busy={busy}>{`Send ${method}`}</Primary>
       </div>
-      <Confirm
-        title={`Send ${method} ${path}?`}
-        body={<p>It runs on this Gazeway with your key, and may change or cost something.</p>}
-        action={`Send ${method}`}
-        tone={method === 'DELETE' ? 'danger' : 'primary'}
-        open={confirming}
-        onConfirm={send}
-        onClose={() => setConfirming(false)}
-      />
+      {confirming && (
+        <Confirm
+          title={`Send ${method} ${path}?`}
+          body={<p>It runs on this Gazeway with your key, and may change or cost something.</p>}
+          action={`Send ${method}`}
+          tone={method === 'DELETE' ? 'danger' : 'primary'}
+          onConfirm={send}
+          onClose={() => setConfirming(false)}
+        />
+      )}
       {answer && (
         <div role="status">
           <p>

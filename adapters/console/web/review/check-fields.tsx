@@ -1,5 +1,6 @@
 import './review.css'
 import type { Check } from '../../../../src/review/checks.ts'
+import { SelectField, TextField } from '../components/fields.tsx'
 import { visible } from './line-text.tsx'
 import type { ReviewState } from './review-state.ts'
 
@@ -43,26 +44,25 @@ function CheckField(props: { check: Check; isMarked: boolean; answer: string; on
     )
   if (check.kind === 'retype')
     return (
-      <label class="field">
-        Type line {check.line} of {visible(check.path)} again
-        <input
-          autoComplete="off"
-          spellcheck={false}
-          maxLength={1000}
-          value={answer}
-          onInput={(event) => onAnswer(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label={
+          <>
+            Type line {check.line} of {visible(check.path)} again
+          </>
+        }
+        autoComplete="off"
+        spellcheck={false}
+        maxLength={1000}
+        value={answer}
+        onInput={onAnswer}
+      />
     )
   return (
-    <label class="field">
-      Which of these lines does the change of {visible(check.path)} have?
-      <select value={answer} onChange={(event) => onAnswer(event.currentTarget.value)}>
-        <option value="">I do not know</option>
-        {check.options.map((option) => (
-          <option key={option}>{option}</option>
-        ))}
-      </select>
-    </label>
+    <SelectField
+      label={<>Which of these lines does the change of {visible(check.path)} have?</>}
+      value={answer}
+      options={[{ value: '', label: 'I do not know' }, ...check.options]}
+      onChange={onAnswer}
+    />
   )
 }

@@ -1,5 +1,6 @@
 import './review.css'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Button } from '../components/fields.tsx'
 import { submitByKeys } from '../components/keyboard-focus.ts'
 import { visible } from './line-text.tsx'
 import type { ReviewState } from './review-state.ts'
@@ -70,12 +71,8 @@ export function CommentForm(props: { state: ReviewState; path: string; line: num
         />
       </label>
       <div class="actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="primary">
-          Add
-        </button>
+        <Button onClick={onClose} children="Cancel" />
+        <Button type="submit" tone="primary" children="Add" />
       </div>
     </form>
   )

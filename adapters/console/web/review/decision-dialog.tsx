@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { reaches } from '../../../../src/gaze/evidence-level.ts'
 import type { DecideReview } from '../../../../src/review/review-record.ts'
 import type { Comment } from '../../../../src/review/statement.ts'
+import { Button, SelectField, TextField } from '../components/fields.tsx'
 import { CheckFields } from './check-fields.tsx'
-import { Modal } from './modal.tsx'
+import { Fault, Modal, ReviewerField } from './dialog-parts.tsx'
 import { Pace } from './pace.tsx'
 import { linesOf } from './part-view.tsx'
 import type { Unconfirmed } from './passkey-step.tsx'
 import { linesRead, type ReviewState, standingOf } from './review-state.ts'
-import { ReviewerField } from './reviewer-field.tsx'
 
 type Decision = DecideReview['decision']
 
@@ -80,12 +80,19 @@ export function DecisionDialog(props: {
       >
         <Choice chosen={decision} onChoose={setDecision} />
         <ReviewerField reviewer={reviewer} onInput={setReviewer} />
-        <label class="field">
-          About all of it
-          <textarea rows={3} maxLength={10_000} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        </label>
+        <TextField label="About all of it" rows={3} maxLength={10_000} value={text} onInput={setText} />
         <CheckFields state={state} answers={answers} onAnswer={(at, answer) => setAnswers(answers.with(at, answer))} />
-        {own.length > 0 && <PasskeyChoice own={own} chosen={credentialId} onChoose={setChosen} />}
+        {own.length > 0 && (
+          <SelectField
+            label="Confirm with"
+            value={credentialId ?? ''}
+            options={[
+              ...own.map(({ credential_id: value }) => ({ value, label: `the passkey ${value.slice(0, 8)}` })),
+              { value: '', label: 'no passkey' },
+            ]}
+            onChange={setChosen}
+          />
+        )}
         <Says state={state} />
         <Pace state={state} />
         {decision === 'approve' && state.approval && <p class="hint">{state.approval.note}</p>}
@@ -94,18 +101,15 @@ export function DecisionDialog(props: {
             {lacking}
           </p>
         )}
-        {fault !== null && (
-          <p class="bad" role="alert">
-            {fault}
-          </p>
-        )}
+        <Fault text={fault} />
         <div class="actions">
-          <button type="button" onClick={onClose}>
-            Go on reading
-          </button>
-          <button type="submit" class="primary" aria-disabled={isOff}>
-            {(decision === 'approve' && state.approval?.label) || DECISIONS[decision]}
-          </button>
+          <Button onClick={onClose} children="Go on reading" />
+          <Button
+            type="submit"
+            tone="primary"
+            disabled={isOff}
+            children={(decision === 'approve' && state.approval?.label) || DECISIONS[decision]}
+          />
         </div>
       </form>
     </Modal>
@@ -146,27 +150,6 @@ function Choice({ chosen, onChoose }: { chosen: Decision; onChoose: (decision: D
         </label>
       ))}
     </fieldset>
-  )
-}
-
-/** Asks which passkey confirms that the reviewer is here. */
-function PasskeyChoice(props: {
-  own: ReviewState['passkeys']
-  chosen: string | undefined
-  onChoose: (credentialId: string) => void
-}) {
-  return (
-    <label class="field">
-      Confirm with
-      <select value={props.chosen ?? ''} onChange={(event) => props.onChoose(event.currentTarget.value)}>
-        {props.own.map(({ credential_id: id }) => (
-          <option key={id} value={id}>
-            the passkey {id.slice(0, 8)}
-          </option>
-        ))}
-        <option value="">no passkey</option>
-      </select>
-    </label>
   )
 }
 

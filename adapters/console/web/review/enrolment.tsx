@@ -1,8 +1,9 @@
 import './review.css'
 import { useState } from 'preact/hooks'
+import { Button } from '../components/fields.tsx'
+import { Fault, ReviewerField } from './dialog-parts.tsx'
 import { makePasskey } from './passkey.ts'
 import type { OpenEnrolment } from './review-api.ts'
-import { ReviewerField } from './reviewer-field.tsx'
 
 /** The page that makes a passkey for reviews. */
 export function Enrolment({ opened }: { opened: OpenEnrolment }) {
@@ -41,15 +42,9 @@ export function Enrolment({ opened }: { opened: OpenEnrolment }) {
         }}
       >
         <ReviewerField reviewer={reviewer} onInput={setReviewer} />
-        {fault !== null && (
-          <p class="bad" role="alert">
-            {fault}
-          </p>
-        )}
+        <Fault text={fault} />
         <div class="actions">
-          <button type="submit" class="primary" aria-disabled={isBusy}>
-            Make a passkey
-          </button>
+          <Button type="submit" tone="primary" disabled={isBusy} children="Make a passkey" />
         </div>
       </form>
     </main>

@@ -1,7 +1,8 @@
 import './review.css'
 import { useRef, useState } from 'preact/hooks'
+import { Button } from '../components/fields.tsx'
+import { Modal } from './dialog-parts.tsx'
 import type { FollowedEyes } from './eyes-on-lines.ts'
-import { Modal } from './modal.tsx'
 import { TrackerEyes } from './tracker-eyes.tsx'
 import type { Rest } from './watch-reading.ts'
 import { WebcamEyes } from './webcam-eyes.tsx'
@@ -29,17 +30,9 @@ export function Eyes(props: FollowedEyes) {
         <li>It ends with the decision, and you can turn it off before.</li>
       </ul>
       <div class="actions end">
-        <button type="button" onClick={props.onOff}>
-          Not now
-        </button>
-        {tracker !== null && (
-          <button type="button" onClick={() => choose('eye_tracker')}>
-            Use an eye tracker
-          </button>
-        )}
-        <button type="button" class="primary" onClick={() => choose('webcam')}>
-          Use the webcam
-        </button>
+        <Button onClick={props.onOff} children="Not now" />
+        {tracker !== null && <Button onClick={() => choose('eye_tracker')} children="Use an eye tracker" />}
+        <Button tone="primary" onClick={() => choose('webcam')} children="Use the webcam" />
       </div>
     </Modal>
   )

@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals'
 import type { LanguageFn } from 'highlight.js'
 import { createLowlight } from 'lowlight'
+import type { Hunk } from '../../../../src/review/change-parts.ts'
+import { decoded } from './line-text.tsx'
 
 /** Languages, each a file of its own, which is loaded for the first lines in it. */
 const LANGUAGES = {
@@ -85,7 +87,7 @@ export interface Coloured {
  * @param path of the file; its ending says the language
  * @param lines without their newlines
  */
-export function coloured(path: string, lines: readonly string[]): Coloured[][] {
+function coloured(path: string, lines: readonly string[]): Coloured[][] {
   const plain = () => lines.map((text) => [{ text, classes: '' }])
   const language = languageOf(path)
   const whole = lines.join('\n')
@@ -113,4 +115,22 @@ function linesOf(node: Node, classes: string): Coloured[][] {
   if (node.type !== 'element') return [[]]
   const names = node.properties.className
   return splitLines(node.children, [classes, ...(Array.isArray(names) ? names : [])].join(' ').trim())
+}
+
+/**
+ * Colours rows of a hunk. The lines of the old and of the new file are read apart, as a removed line may begin a string that
+ * no added one ends.
+ */
+export function colouredRows(path: string, rows: Hunk['rows']): Coloured[][] {
+  const texts = rows.map(({ text }) => decoded(text.endsWith('\n') ? text.slice(0, -1) : text))
+  const side = (other: '+' | '-') => {
+    const indexes = [...rows.keys()].filter((index) => rows[index]?.kind !== other)
+    const lines = coloured(
+      path,
+      indexes.map((index) => texts[index] ?? ''),
+    )
+    return new Map(indexes.map((index, at) => [index, lines[at] ?? []]))
+  }
+  const [old, now] = [side('+'), side('-')]
+  return rows.map((_, index) => now.get(index) ?? old.get(index) ?? [])
 }

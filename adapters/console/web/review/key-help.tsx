@@ -1,5 +1,6 @@
 import './review.css'
-import { Modal } from './modal.tsx'
+import { Button } from '../components/fields.tsx'
+import { Modal } from './dialog-parts.tsx'
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['j', 'next hunk'],
@@ -32,9 +33,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
         visible and has the focus. Red is unread, yellow is glanced at, green is read.
       </p>
       <div class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          Close
-        </button>
+        <Button tone="primary" onClick={onClose} children="Close" />
       </div>
     </Modal>
   )

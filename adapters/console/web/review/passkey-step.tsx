@@ -1,6 +1,8 @@
 import './review.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Receipt } from '../../../../src/review/receipt.ts'
+import { Button } from '../components/fields.tsx'
+import { Fault } from './dialog-parts.tsx'
 import { confirmWith } from './passkey.ts'
 import type { ReviewState } from './review-state.ts'
 
@@ -37,18 +39,10 @@ export function PasskeyStep(props: { state: ReviewState; unconfirmed: Unconfirme
     <main class="review-alone">
       <h1>Confirm with your passkey</h1>
       <p>The review is decided. The passkey says that you were there; without it, the level is not “present”.</p>
-      {fault !== null && (
-        <p class="bad" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault text={fault} />
       <div class="actions">
-        <button type="button" onClick={() => attempt(() => state.confirm(null))}>
-          Go on without it
-        </button>
-        <button type="button" class="primary" onClick={confirm}>
-          Use the passkey
-        </button>
+        <Button onClick={() => attempt(() => state.confirm(null))} children="Go on without it" />
+        <Button tone="primary" onClick={confirm} children="Use the passkey" />
       </div>
     </main>
   )

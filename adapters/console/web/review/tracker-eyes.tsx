@@ -1,6 +1,8 @@
 import './review.css'
 import { useEffect, useState } from 'preact/hooks'
+import { Button } from '../components/fields.tsx'
 import { TRACKER } from '../pages/capture/dwells.ts'
+import { Fault } from './dialog-parts.tsx'
 import { type FollowedEyes, watchEyes } from './eyes-on-lines.ts'
 import { followTracker, type Tracker } from './tracker.ts'
 
@@ -41,16 +43,10 @@ export function TrackerEyes({ state, tracker, onRest, onOff }: FollowedEyes & { 
   -H 'Content-Type: application/json' -d '{"positions": [{"x": 0.5, "y": 0.5}]}'`}
           </pre>
         )}
-        {fault !== null && (
-          <p class="bad" role="alert">
-            {fault}
-          </p>
-        )}
+        <Fault text={fault} />
       </div>
       <div class="actions">
-        <button type="button" onClick={onOff}>
-          Turn off
-        </button>
+        <Button onClick={onOff} children="Turn off" />
       </div>
     </section>
   )

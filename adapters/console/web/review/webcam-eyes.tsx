@@ -1,10 +1,11 @@
 import './review.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Button } from '../components/fields.tsx'
 import { Calibration } from '../pages/capture/calibration.tsx'
 import { WEBCAM } from '../pages/capture/dwells.ts'
-import type { GazeMap } from '../pages/capture/gaze-map.ts'
+import { createGazeFollower, type GazeMap, gazeConfidence } from '../pages/capture/gaze-map.ts'
 import { FAR_OFF, type FollowingWebcam, useWebcam } from '../pages/capture/use-webcam.ts'
-import { createGazeFollower, gazeConfidence } from '../pages/capture/webcam-gaze.ts'
+import { Fault } from './dialog-parts.tsx'
 import { type EyesOnLines, type FollowedEyes, watchEyes } from './eyes-on-lines.ts'
 
 /** Height of a line, in px, as in the style sheet. */
@@ -38,25 +39,11 @@ export function WebcamEyes({ state, onRest, onOff }: FollowedEyes) {
     <section class="review-eyes" aria-label="Webcam">
       <video ref={video} class="review-camera" muted playsInline aria-label="Camera preview" />
       <p role="status">{statusOf(webcam)}</p>
-      {webcam.error !== null && (
-        <p class="bad" role="alert">
-          {(webcam.error as Error).message}
-        </p>
-      )}
+      <Fault text={webcam.error === null ? null : (webcam.error as Error).message} />
       <div class="actions">
-        {webcam.on && (
-          <button type="button" onClick={() => setCalibrating(true)}>
-            Calibrate
-          </button>
-        )}
-        {webcam.error !== null && (
-          <button type="button" onClick={() => void webcam.start()}>
-            Retry
-          </button>
-        )}
-        <button type="button" onClick={onOff}>
-          Turn off
-        </button>
+        {webcam.on && <Button onClick={() => setCalibrating(true)} children="Calibrate" />}
+        {webcam.error !== null && <Button onClick={() => void webcam.start()} children="Retry" />}
+        <Button onClick={onOff} children="Turn off" />
       </div>
       {webcam.on && isCalibrating && (
         <Calibration

@@ -160,9 +160,7 @@ function Parts({ path, schema, value, fault, disabled = false, onEdit }: Props) 
         </div>
       ))}
       {!disabled && kind === 'list' && (
-        <Button size="small" onClick={() => onEdit([...Object.values(parts), emptyOf(schema)])}>
-          Add
-        </Button>
+        <Button size="small" onClick={() => onEdit([...Object.values(parts), emptyOf(schema)])} children="Add" />
       )}
       {!disabled && kind === 'entries' && (
         <NewEntry taken={names} onAdd={(name) => onEdit({ ...parts, [name]: emptyOf(schema) })} />

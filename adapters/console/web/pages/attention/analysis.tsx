@@ -1,21 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ExplainedGaze } from '../../../../../src/gaze/explain-gaze.ts'
 import { api, PATIENT_MS } from '../../api.ts'
-import {
-  Badge,
-  BarList,
-  Card,
-  Empty,
-  ErrorNote,
-  Field,
-  Form,
-  Grid,
-  NotLoaded,
-  Primary,
-  Stat,
-  TextInput,
-  useAction,
-} from '../../components/components.ts'
+import { Badge, Card, Empty, ErrorNote, Grid, NotLoaded, Stat } from '../../components/content.ts'
+import { Form, Primary, TextField, useAction } from '../../components/forms.ts'
+import { BarList } from '../../components/lists.ts'
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
 import './attention.css'
@@ -95,9 +83,14 @@ function Explanation({ sessionId, fault }: { sessionId: string; fault: unknown }
   return (
     <Card title="Explanation">
       <Form onSubmit={() => run(explain)}>
-        <Field label="Question" hint="Optional. The chat model answers from the figures above. The call costs money.">
-          <TextInput value={question} onInput={setQuestion} maxLength={2000} placeholder="Where did I lose focus?" />
-        </Field>
+        <TextField
+          label="Question"
+          hint="Optional. The chat model answers from the figures above. The call costs money."
+          value={question}
+          onInput={setQuestion}
+          maxLength={2000}
+          placeholder="Where did I lose focus?"
+        />
         <div class="actions">
           <Primary busy={busy}>Explain</Primary>
         </div>

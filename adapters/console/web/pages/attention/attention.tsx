@@ -1,18 +1,11 @@
 import type { GazeSessionSummary } from '../../../../../src/gaze/gaze-sessions.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  type Column,
-  countColumn,
-  Empty,
-  Filters,
-  figureColumn,
-  ListCard,
-  Page,
-  whenColumn,
-} from '../../components/components.ts'
+import { Page } from '../../components/content.ts'
+import { useFilters } from '../../components/forms.ts'
+import { type Column, countColumn, figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { href, type PageProps, queryOf } from '../../router.ts'
 import { StatusBadge } from './attestation-view.tsx'
 import { SessionView } from './session-view.tsx'
 import './attention.css'
@@ -39,7 +32,7 @@ export default function Attention({ id, query }: PageProps) {
         </a>
       }
     >
-      <Sessions task={query.get('task') ?? ''} />
+      <Sessions query={query} />
     </Page>
   )
 }
@@ -62,31 +55,27 @@ const columnsFor = (names: Names): Column<GazeSessionSummary>[] => [
   whenColumn('updated_at', 'Last record'),
 ]
 
-function Sessions({ task }: { task: string }) {
-  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${queryOf({ task_id: task.trim() })}`)
+function Sessions({ query }: Pick<PageProps, 'query'>) {
+  const filters = useFilters(query, ['task'], ['attention'])
+  const page = usePage<GazeSessionSummary>(`/api/gaze/sessions${queryOf({ task_id: filters.draft.task.trim() })}`)
   return (
-    <ListCard<GazeSessionSummary>
+    <ListCard<GazeSessionSummary, typeof filters.draft>
       title="Sessions"
-      filters={
-        <Filters
-          draft={{ task }}
-          edit={(change) => go(href('attention', { query: change }), true)}
-          fields={[{ name: 'task', label: 'Task', placeholder: 'task_…', maxLength: 128 }]}
-        />
-      }
+      filters={{
+        ...filters,
+        one: 'session',
+        fields: [{ name: 'task', label: 'Task', placeholder: 'task_…', maxLength: 128 }],
+      }}
       label="Gaze sessions"
       list={page}
       loading="the sessions"
-      rowKey={({ session_id }) => session_id}
-      addressOf={({ session_id }) => href('attention', { id: session_id })}
+      opens="attention"
       columns={columnsFor(useNames())}
-      empty={
-        <Empty
-          title={task ? 'No session for this task' : 'No gaze sessions yet'}
-          hint="Record a session here, or send records from an editor or eye tracker to POST /api/gaze/store."
-          action={<a href={href('capture')}>Record a session</a>}
-        />
-      }
+      empty={{
+        title: 'No gaze sessions yet',
+        hint: 'Record a session here, or send records from an editor or eye tracker to POST /api/gaze/store.',
+        action: <a href={href('capture')}>Record a session</a>,
+      }}
     />
   )
 }

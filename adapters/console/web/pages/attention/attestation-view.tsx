@@ -1,5 +1,5 @@
 import type { Attestation } from '../../../../../src/gaze/attestation.ts'
-import { Badge, Copy, Countdown, Facts, Progress } from '../../components/components.ts'
+import { Badge, Copy, Countdown, Facts, Progress } from '../../components/content.ts'
 import { count } from '../../format.ts'
 import { href } from '../../router.ts'
 import './attention.css'

@@ -1,5 +1,5 @@
 import type { GazeRecord } from '../../../../../src/gaze/tensor.ts'
-import { Card, Empty } from '../../components/components.ts'
+import { Card, Empty } from '../../components/content.ts'
 import { duration } from '../../format.ts'
 import { heatOf, positionsOf } from './buckets.ts'
 import './attention.css'

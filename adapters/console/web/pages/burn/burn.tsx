@@ -1,16 +1,7 @@
 import type { Burn } from '../../../../../src/wallet/burn/burn.ts'
 import { budgetText } from '../../components/budgets.tsx'
-import {
-  Badge,
-  Empty,
-  figureColumn,
-  ListCard,
-  Money,
-  moneyColumn,
-  Page,
-  type Tone,
-  When,
-} from '../../components/components.ts'
+import { Badge, Empty, Money, Page, type Tone, When } from '../../components/content.ts'
+import { figureColumn, ListCard, moneyColumn } from '../../components/lists.ts'
 import { duration, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
@@ -46,10 +37,7 @@ function BurnList() {
       list={page}
       loading="keys and groups"
       pages={{ back: 'Sooner', on: 'Later' }}
-      rowKey={({ id }) => id}
-      empty={
-        <Empty title="No keys yet" hint="Create a key per assistant." command="gazeway key create --name laptop" />
-      }
+      empty={{ title: 'No keys yet', hint: 'Create a key per assistant.', command: 'gazeway key create --name laptop' }}
       columns={[
         { key: 'name', label: 'Name', align: 'words', render: (burn) => <Name of={burn} groups={groups} /> },
         { key: 'time_left', label: 'Time left', render: (burn) => <TimeLeft of={burn} /> },

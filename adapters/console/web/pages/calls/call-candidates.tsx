@@ -1,6 +1,6 @@
 import type { SkippedCandidate } from '../../../../../src/calls/call-record.ts'
 import type { ExplainedCall } from '../../../../platform/routes/calls-routes.ts'
-import { Card } from '../../components/components.ts'
+import { Card } from '../../components/content.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { TestCandidate } from '../upstreams/test-button.tsx'

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
-import { Button, Card, ErrorNote, Verbatim } from '../../components/components.ts'
+import { Card, ErrorNote, Verbatim } from '../../components/content.ts'
+import { Button } from '../../components/forms.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
@@ -32,9 +33,11 @@ export function Content({ of: call, before }: { of: CallRecord; before: string |
       title="Request and reply"
       actions={
         before !== null && (
-          <Button size="small" onClick={() => setCompared(!compared)}>
-            {compared ? 'Show all' : 'Compare with the call before'}
-          </Button>
+          <Button
+            size="small"
+            onClick={() => setCompared(!compared)}
+            children={compared ? 'Show all' : 'Compare with the call before'}
+          />
         )
       }
     >

@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import type { ExplainedCall } from '../../../../platform/routes/calls-routes.ts'
 import { PartsBar } from '../../components/bars.tsx'
-import { Card } from '../../components/components.ts'
+import { Card } from '../../components/content.ts'
 import { count, duration, timeOf } from '../../format.ts'
 import './calls.css'
 

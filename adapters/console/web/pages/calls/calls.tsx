@@ -2,24 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { CALL_STATUS_NAMES } from '../../../../../src/calls/call-status.ts'
 import { Caller, callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  Badge,
-  Button,
-  type Column,
-  Empty,
-  type FieldSpec,
-  Filters,
-  figureColumn,
-  ListCard,
-  moneyColumn,
-  Page,
-  whenColumn,
-} from '../../components/components.ts'
+import { Badge, Page } from '../../components/content.ts'
+import { ALL, Button, TIMES, useFilters } from '../../components/forms.ts'
+import { type Column, figureColumn, ListCard, moneyColumn, whenColumn } from '../../components/lists.ts'
 import { count, duration, percent } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { filtersIn, go, href, type PageProps, place, queryOf } from '../../router.ts'
+import { type PageProps, place } from '../../router.ts'
 import { session } from '../../signed-in.ts'
-import { timeIn } from '../../typed.ts'
 import { groupOptions, useGroups } from '../../use-groups.ts'
 import { CallPage } from './call-page.tsx'
 import { Histogram } from './histogram.tsx'
@@ -27,7 +16,6 @@ import { nobody, Outcome } from './outcome.tsx'
 import { useNewCalls } from './use-new-calls.ts'
 
 const FILTERS = ['status', 'model', 'path', 'caller_id', 'group', 'session', 'address', 'from', 'to'] as const
-type Filter = Record<(typeof FILTERS)[number], string>
 
 /** Audit trail: all calls to model providers, or one of them. */
 export default function Calls({ id, query }: PageProps) {
@@ -37,20 +25,10 @@ export default function Calls({ id, query }: PageProps) {
       title="Calls"
       intro="All calls to model providers, newest first. Prompts and answers are stored only if audit.store_content is on."
     >
-      <Trail filter={filtersIn(query, FILTERS)} />
+      <Trail query={query} />
     </Page>
   )
 }
-
-const FIELDS: FieldSpec<Filter>[] = [
-  { name: 'status', label: 'Status', options: [{ value: '', label: 'All' }, ...CALL_STATUS_NAMES] },
-  { name: 'model', label: 'Model', maxLength: 256 },
-  { name: 'path', label: 'Path', placeholder: '/v1/chat/completions', maxLength: 1024 },
-  { name: 'session', label: 'Session', maxLength: 128 },
-  { name: 'address', label: 'Address', maxLength: 64 },
-  { name: 'from', label: 'From', type: 'datetime-local' },
-  { name: 'to', label: 'Before', type: 'datetime-local' },
-]
 
 const columnsFor = (names: Names): Column<CallRecord>[] => [
   whenColumn('at', 'When'),
@@ -76,55 +54,48 @@ const columnsFor = (names: Names): Column<CallRecord>[] => [
   figureColumn('Took', ({ latency_ms }) => duration(latency_ms)),
 ]
 
-function Trail({ filter }: { filter: Filter }) {
-  const set = (change: Partial<Filter>) => go(href('calls', { query: { ...filter, ...change } }), true)
-  const asked = queryOf({ ...filter, from: timeIn(filter.from), to: timeIn(filter.to) })
+function Trail({ query }: Pick<PageProps, 'query'>) {
+  const { isAdmin = false } = session.value ?? {}
+  const filters = useFilters(query, FILTERS, ['calls'])
+  const { draft, asked } = filters
   const live = useLiveTrail(asked)
-  const { page } = live
   const names = useNames()
-  const caller: FieldSpec<Filter> = {
+  const groups = useGroups(isAdmin && draft.group !== '')
+  const callers = {
     name: 'caller_id',
     label: 'Caller',
-    options: [{ value: '', label: 'All' }, ...callerOptions(names, filter.caller_id)],
-  }
-  const groups = useGroups(session.value?.isAdmin === true && filter.group !== '')
-  const group: FieldSpec<Filter> = {
-    name: 'group',
-    label: 'Group',
-    options: [{ value: '', label: 'All' }, ...groupOptions(groups, filter.group)],
-  }
-  const fields = session.value?.isAdmin
-    ? [...FIELDS.slice(0, 3), caller, ...(filter.group ? [group] : []), ...FIELDS.slice(3)]
-    : FIELDS
+    options: [ALL, ...callerOptions(names, draft.caller_id)],
+  } as const
+  const ofGroup = { name: 'group', label: 'Group', options: [ALL, ...groupOptions(groups, draft.group)] } as const
   return (
-    <ListCard<CallRecord>
+    <ListCard<CallRecord, typeof draft>
       label="Calls"
       title="Audit trail"
       actions={<LiveSwitch of={live} />}
-      filters={
-        <>
-          <Filters draft={filter} edit={set} fields={fields}>
-            {asked && <Button onClick={() => go(href('calls'), true)}>Clear filters</Button>}
-          </Filters>
-          <Histogram filter={filter} />
-        </>
-      }
-      list={page}
+      filters={{
+        ...filters,
+        one: 'call',
+        below: <Histogram filter={draft} />,
+        fields: [
+          { name: 'status', label: 'Status', options: [ALL, ...CALL_STATUS_NAMES] },
+          { name: 'model', label: 'Model', maxLength: 256 },
+          { name: 'path', label: 'Path', placeholder: '/v1/chat/completions', maxLength: 1024 },
+          ...(isAdmin ? [callers] : []),
+          ...(isAdmin && draft.group ? [ofGroup] : []),
+          { name: 'session', label: 'Session', maxLength: 128 },
+          { name: 'address', label: 'Address', maxLength: 64 },
+          ...TIMES,
+        ],
+      }}
+      list={live.page}
       loading="the calls"
-      rowKey={({ call_id }) => call_id}
-      addressOf={({ call_id }) => href('calls', { id: call_id })}
+      opens="calls"
       columns={columnsFor(names)}
-      empty={
-        asked ? (
-          <Empty title="No call matches" hint="Filters match whole names. Clear a filter to see more." />
-        ) : (
-          <Empty
-            title="No calls yet"
-            hint="Calls appear as they end. Have a coding agent use the models of Gazeway, or chat on the Connections page:"
-            command="gazeway connect claude"
-          />
-        )
-      }
+      empty={{
+        title: 'No calls yet',
+        hint: 'Calls appear as they end. Have a coding agent use the models of Gazeway, or chat on the Connections page:',
+        command: 'gazeway connect claude',
+      }}
     />
   )
 }
@@ -163,9 +134,7 @@ function LiveSwitch({ of: { isStreaming, isPaused, waiting, pause } }: { of: Ret
           <Badge tone={isStreaming ? 'good' : 'neutral'}>{isStreaming ? 'live' : 'every 3 s'}</Badge>
         )}
       </span>
-      <Button size="small" onClick={() => pause(!isPaused)}>
-        {isPaused ? 'Resume' : 'Pause'}
-      </Button>
+      <Button size="small" onClick={() => pause(!isPaused)} children={isPaused ? 'Resume' : 'Pause'} />
     </>
   )
 }

@@ -3,11 +3,10 @@ import { BarLinks } from '../../components/bars.tsx'
 import { count, moment, utcDate } from '../../format.ts'
 import { now } from '../../now.ts'
 import { go, href, queryOf } from '../../router.ts'
+import { DAY_MS, HOUR_MS } from '../../time.ts'
 import { timeIn, timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Days before now where no time is chosen. */
 const DAYS = 30
 /** Longest time with a bar for each hour, and the most bars. */
@@ -50,7 +49,7 @@ export function Histogram({ filter }: { filter: Readonly<Record<string, string>>
   if (!isShown || !data?.totals.calls) return null
 
   const sums = new Map(data.groups.map((group) => [Date.parse(group.key) / step, group]))
-  const timeOf = (at: number) => timeText(new Date(Math.min(to, Math.max(from, at * step))).toISOString())
+  const timeOf = (at: number) => timeText(Math.min(to, Math.max(from, at * step)))
   const addressOf = (one: number, other: number) =>
     href('calls', { query: { ...filter, from: timeOf(one), to: timeOf(other + 1) } })
   return (

@@ -1,6 +1,6 @@
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { CALL_STATUSES } from '../../../../../src/calls/call-status.ts'
-import { Badge } from '../../components/components.ts'
+import { Badge } from '../../components/content.ts'
 
 /** Status of a call, and whether it was a fallback. */
 export function Outcome({ call: { status, fallback_from } }: { call: CallRecord }) {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Button, Primary } from '../../components/components.ts'
+import { Button, Primary } from '../../components/forms.ts'
 import { type CalibrationSample, type GazeMap, learnGaze } from './gaze-map.ts'
 import type { Face } from './webcam.ts'
 import './capture.css'

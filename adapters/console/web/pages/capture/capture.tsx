@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
-import { Button, Card, Empty, ErrorNote, Page, Primary, Progress } from '../../components/components.ts'
+import { Card, Empty, ErrorNote, Page, Progress } from '../../components/content.ts'
+import { Button, Primary } from '../../components/forms.ts'
 import { count } from '../../format.ts'
 import { href, type PageProps } from '../../router.ts'
 import { AttestationView } from '../attention/attestation-view.tsx'
@@ -30,13 +31,13 @@ function CapturePage({ taskId }: { taskId: string | null }) {
       intro="Read a text while your pointer, and optionally your webcam, record where you look. Gazeway checks that the attention looks human, and attests it."
       actions={
         isOn || stopping ? (
-          <Button tone="danger" busy={stopping} onClick={() => void stop()}>
-            Stop recording
-          </Button>
+          <Button tone="danger" busy={stopping} onClick={() => void stop()} children="Stop recording" />
         ) : (
-          <Primary disabled={material === null} onClick={() => material && start(material)}>
-            Start recording
-          </Primary>
+          <Primary
+            disabled={material === null}
+            onClick={() => material && start(material)}
+            children="Start recording"
+          />
         )
       }
     >

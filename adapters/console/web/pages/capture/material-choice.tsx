@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
-import { Card, ErrorNote, Field, Select, TextInput, useFieldProps } from '../../components/components.ts'
+import { Card, ErrorNote } from '../../components/content.ts'
+import { Field, SelectField, TextField, useFieldProps } from '../../components/forms.ts'
 import type { List } from '../../paging.ts'
 import { useLive } from '../../use-live.ts'
 import { fileMaterial, type Material, sampleMaterial, taskMaterial } from './material.ts'
@@ -29,9 +30,7 @@ export function MaterialChoice(props: {
   return (
     <Card title="What to read">
       <div class="fields">
-        <Field label="Material">
-          <Select value={kind} options={KINDS} disabled={props.disabled} onChange={choose} />
-        </Field>
+        <SelectField label="Material" value={kind} options={KINDS} disabled={props.disabled} onChange={choose} />
         {kind === 'task' && <TaskChoice {...props} />}
         {kind === 'file' && <FileChoice {...props} />}
       </div>
@@ -66,27 +65,24 @@ function TaskChoice(props: {
   const fault = error ?? given.error
   if (fault) return <ErrorNote error={fault} onRetry={error ? reload : given.reload} />
   return (
-    <Field
+    <SelectField
       label="Task"
       hint={
         data?.items.length === 0
           ? 'No tasks yet. Create one on the Tasks page.'
           : 'The recording counts for this task only: to claim the task, or to release its reward.'
       }
-    >
-      <Select
-        value={id}
-        disabled={props.disabled || tasks.length === 0}
-        options={[
-          { value: '', label: 'Choose a task…' },
-          ...tasks.map((task) => ({
-            value: task.id,
-            label: `${task.title}${task.gaze_required ? ' (needs gaze)' : ''} · ${task.status}`,
-          })),
-        ]}
-        onChange={choose}
-      />
-    </Field>
+      value={id}
+      disabled={props.disabled || tasks.length === 0}
+      options={[
+        { value: '', label: 'Choose a task…' },
+        ...tasks.map((task) => ({
+          value: task.id,
+          label: `${task.title}${task.gaze_required ? ' (needs gaze)' : ''} · ${task.status}`,
+        })),
+      ]}
+      onChange={choose}
+    />
   )
 }
 
@@ -114,16 +110,16 @@ function FileChoice(props: { disabled: boolean; onChange: (material: Material | 
         <FileInput disabled={props.disabled} onFile={open} />
       </Field>
       {text !== null && (
-        <Field label="Path in the project" hint="Lets the work context find the file, such as src/index.ts">
-          <TextInput
-            value={path}
-            disabled={props.disabled}
-            onInput={(next) => {
-              setPath(next)
-              tell(next, text)
-            }}
-          />
-        </Field>
+        <TextField
+          label="Path in the project"
+          hint="Lets the work context find the file, such as src/index.ts"
+          value={path}
+          disabled={props.disabled}
+          onInput={(next) => {
+            setPath(next)
+            tell(next, text)
+          }}
+        />
       )}
     </>
   )

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import { Badge, Button, Card, Dialog, ErrorNote, Primary } from '../../components/components.ts'
+import { Badge, Card, ErrorNote } from '../../components/content.ts'
+import { Button, Dialog, Primary } from '../../components/forms.ts'
 import { percent } from '../../format.ts'
 import { Calibration } from './calibration.tsx'
 import type { GazeMap } from './gaze-map.ts'
@@ -29,31 +30,30 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
       actions={
         on ? (
           <>
-            <Button size="small" onClick={() => setCalibrating(true)}>
-              {map ? 'Calibrate again' : 'Calibrate'}
-            </Button>
-            <Button size="small" onClick={stop}>
-              Turn off
-            </Button>
+            <Button
+              size="small"
+              onClick={() => setCalibrating(true)}
+              children={map ? 'Calibrate again' : 'Calibrate'}
+            />
+            <Button size="small" onClick={stop} children="Turn off" />
           </>
         ) : (
-          <Button size="small" busy={step !== null} onClick={() => setAsking(true)}>
-            Use webcam
-          </Button>
+          <Button size="small" busy={step !== null} onClick={() => setAsking(true)} children="Use webcam" />
         )
       }
     >
       <Status of={webcam} />
       <ErrorNote error={error} {...(!on && { onRetry: start })} />
       <video ref={video} class={on ? 'preview' : 'preview off'} muted playsInline aria-label="Camera preview" />
-      <Consent
-        open={asking}
-        onClose={() => setAsking(false)}
-        onAgree={() => {
-          setAsking(false)
-          void start()
-        }}
-      />
+      {asking && (
+        <Consent
+          onClose={() => setAsking(false)}
+          onAgree={() => {
+            setAsking(false)
+            void start()
+          }}
+        />
+      )}
       {calibrating && (
         <Calibration
           faces={webcam.faces}
@@ -67,9 +67,9 @@ export function WebcamPanel(props: { onFace: (face: Face | null) => void; onMap:
   )
 }
 
-function Consent({ open, onClose, onAgree }: { open: boolean; onClose: () => void; onAgree: () => void }) {
+function Consent({ onClose, onAgree }: { onClose: () => void; onAgree: () => void }) {
   return (
-    <Dialog title="Follow your eyes with the webcam?" open={open} onClose={onClose}>
+    <Dialog title="Follow your eyes with the webcam?" onClose={onClose}>
       <ul class="plain-list">
         <li>Images are analyzed in this browser. They are neither stored nor sent.</li>
         <li>
@@ -120,9 +120,10 @@ function statusOf(on: boolean, seen: boolean | null, map: GazeMap | null) {
   if (map === null) return 'Face detected. Calibrate to start recording your gaze.'
   return (
     <>
-      <Badge tone={map.error > FAR_OFF ? 'warn' : 'good'}>
-        {map.error > FAR_OFF ? 'error too large' : 'following'}
-      </Badge>{' '}
+      <Badge
+        tone={map.error > FAR_OFF ? 'warn' : 'good'}
+        children={map.error > FAR_OFF ? 'error too large' : 'following'}
+      />{' '}
       Mean error: {percent(map.error)} of the window.
     </>
   )

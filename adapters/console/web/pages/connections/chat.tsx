@@ -2,17 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { Query, ReadyFrame, ReplyFrame, ServerFrame } from '../../../../platform/socket/frame-schemas.ts'
 import { api } from '../../api.ts'
-import {
-  Badge,
-  Button,
-  Card,
-  ErrorNote,
-  Form,
-  FormFields,
-  Primary,
-  TextInput,
-  Verbatim,
-} from '../../components/components.ts'
+import { Badge, Card, ErrorNote, Verbatim } from '../../components/content.ts'
+import { Button, Form, FormFields, Primary, TextInput } from '../../components/forms.ts'
 import { shortId } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -46,9 +37,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
         ready && (
           <>
             <Badge tone="good">connected as {ready.role}</Badge>
-            <Button size="small" onClick={chat.close}>
-              Disconnect
-            </Button>
+            <Button size="small" onClick={chat.close} children="Disconnect" />
           </>
         )
       }
@@ -66,9 +55,7 @@ export function Chat({ onChange }: { onChange: () => void }) {
         <fieldset class="queries">
           <legend class="hint">Ask for operator figures</legend>
           {QUERIES.map((query) => (
-            <Button key={query} size="small" onClick={() => chat.ask(query)}>
-              {QUERY_LABELS[query]}
-            </Button>
+            <Button key={query} size="small" onClick={() => chat.ask(query)} children={QUERY_LABELS[query]} />
           ))}
         </fieldset>
       )}

@@ -3,21 +3,10 @@ import type { ConnectionRecord } from '../../../../../src/connections/live-conne
 import type { Closed } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  actionsColumn,
-  Badge,
-  type Column,
-  Confirm,
-  countColumn,
-  Empty,
-  idColumn,
-  ListCard,
-  notify,
-  Page,
-  Primary,
-  whenColumn,
-} from '../../components/components.ts'
-import { curlOf } from '../../components/curl.ts'
+import { Badge, notify, Page } from '../../components/content.ts'
+import { Confirm, Primary } from '../../components/forms.ts'
+import { curlOf } from '../../components/layout.tsx'
+import { actionsColumn, type Column, countColumn, idColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { usePage } from '../../paging.ts'
 import { Chat } from './chat.tsx'
 import { NewConnection } from './new-connection.tsx'
@@ -51,9 +40,8 @@ export default function Connections() {
   const [making, setMaking] = useState(false)
   const [ending, setEnding] = useState<ConnectionRecord | null>(null)
 
-  const end = async () => {
-    if (!ending) return
-    const { status } = await api.delete(`/api/connections/${ending.id}`)
+  const end = async ({ id }: ConnectionRecord) => {
+    const { status } = await api.delete(`/api/connections/${id}`)
     notify(CLOSINGS[status])
     page.reload()
   }
@@ -69,34 +57,32 @@ export default function Connections() {
         label="Live connections"
         list={page}
         loading="the connections"
-        rowKey={({ id }) => id}
         columns={[
           ...columnsFor(useNames()),
           actionsColumn('Action', ({ user }) => user, [{ word: 'Disconnect', onAct: setEnding }]),
         ]}
-        empty={
-          <Empty
-            title="No connections"
-            hint="Create a connection for an agent with “New connection”, connect in the chat below, or have an agent ask for a ticket:"
-            command={curlOf('/api/connections', { user: 'ada' })}
-          />
-        }
+        empty={{
+          title: 'No connections',
+          hint: 'Create a connection for an agent with “New connection”, connect in the chat below, or have an agent ask for a ticket:',
+          command: curlOf('/api/connections', { user: 'ada' }),
+        }}
       />
       <Chat onChange={page.reload} />
       {making && <NewConnection onClose={() => setMaking(false)} />}
-      <Confirm
-        title="Disconnect?"
-        open={ending !== null}
-        action="Disconnect"
-        body={
-          <p>
-            The socket of <strong>{ending?.user}</strong> will be closed, and a pending answer will be lost.
-            Reconnecting needs a new ticket.
-          </p>
-        }
-        onConfirm={end}
-        onClose={() => setEnding(null)}
-      />
+      {ending && (
+        <Confirm
+          title="Disconnect?"
+          action="Disconnect"
+          body={
+            <p>
+              The socket of <strong>{ending.user}</strong> will be closed, and a pending answer will be lost.
+              Reconnecting needs a new ticket.
+            </p>
+          }
+          onConfirm={() => end(ending)}
+          onClose={() => setEnding(null)}
+        />
+      )}
     </Page>
   )
 }

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import type { Role } from '../../../../../src/identity/tickets.ts'
 import type { IssuedTicket } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
-import { Copy, Countdown, Dialog, Facts, FormDialog, FormFields, Primary } from '../../components/components.ts'
+import { Copy, Countdown, Facts } from '../../components/content.ts'
+import { Dialog, FormDialog, Primary } from '../../components/forms.ts'
 import { session } from '../../signed-in.ts'
 
 /** Creates a ticket for an agent or a person, and shows it once. */
@@ -19,25 +20,19 @@ export function NewConnection({ onClose }: { onClose: () => void }) {
       title="New connection"
       action="Create"
       initial={{ user: '', role: 'user' as Role }}
+      fields={[
+        { name: 'user', label: 'User', hint: 'Name shown to the agent.', required: true, maxLength: 200 },
+        { name: 'role', label: 'Role', hint: roleHint, options: isAdmin ? ['user', 'admin'] : ['user'] },
+      ]}
       onSubmit={create}
       onClose={onClose}
-    >
-      {(form) => (
-        <FormFields
-          {...form}
-          fields={[
-            { name: 'user', label: 'User', hint: 'Name shown to the agent.', required: true, maxLength: 200 },
-            { name: 'role', label: 'Role', hint: roleHint, options: isAdmin ? ['user', 'admin'] : ['user'] },
-          ]}
-        />
-      )}
-    </FormDialog>
+    />
   )
 }
 
 function NewTicket({ ticket, onClose }: { ticket: IssuedTicket; onClose: () => void }) {
   return (
-    <Dialog title="New connection" open onClose={onClose}>
+    <Dialog title="New connection" onClose={onClose}>
       <div class="stack">
         <p>
           Connect within <Countdown to={ticket.expires_at} over="no time: the ticket has expired, create another" />.

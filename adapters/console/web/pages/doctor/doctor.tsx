@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { Button, Card, Empty, ErrorNote, Loading, Page, When } from '../../components/components.ts'
+import { Card, Empty, ErrorNote, Loading, Page, When } from '../../components/content.ts'
+import { Button } from '../../components/forms.ts'
 import { session } from '../../signed-in.ts'
 import { type FindingOf, mendOf, useDoctor, VerdictBadge } from './findings.tsx'
 
@@ -23,13 +24,7 @@ export default function DoctorPage() {
     <Page
       title="Doctor"
       intro="Checks of the store, the upstreams and all that is configured, as gazeway doctor makes them."
-      actions={
-        isAdmin && (
-          <Button busy={busy} onClick={again}>
-            Check again
-          </Button>
-        )
-      }
+      actions={isAdmin && <Button busy={busy} onClick={again} children="Check again" />}
     >
       {!isAdmin && <Empty title="Admin key required" hint="The checks read what belongs to all keys." />}
       <ErrorNote error={error} onRetry={reload} />

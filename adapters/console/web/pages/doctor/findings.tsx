@@ -1,6 +1,6 @@
 import type { Findings } from '../../../../platform/routes/doctor-routes.ts'
 import { PATIENT_MS } from '../../api.ts'
-import { Badge, type Tone } from '../../components/components.ts'
+import { Badge, type Tone } from '../../components/content.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { taskOf } from '../settings/setting-tasks.ts'

@@ -2,31 +2,20 @@ import { useState } from 'preact/hooks'
 import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
 import { Caller, callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  type Column,
-  Countdown,
-  Empty,
-  Filters,
-  figureColumn,
-  Grid,
-  ListCard,
-  NotLoaded,
-  Page,
-  Stat,
-  When,
-} from '../../components/components.ts'
-import { curlOf } from '../../components/curl.ts'
-import { Exact } from '../../components/exact.tsx'
+import { Countdown, Grid, NotLoaded, Page, Stat, When } from '../../components/content.ts'
+import { ALL, useFilters } from '../../components/forms.ts'
+import { Exact } from '../../components/inline.tsx'
+import { curlOf } from '../../components/layout.tsx'
+import { type Column, figureColumn, ListCard } from '../../components/lists.ts'
 import { shortId, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { go, href, type PageProps, queryOf } from '../../router.ts'
+import { href, type PageProps } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
 import { useTasks } from '../tasks/find-task.ts'
 import { TaskStory } from '../tasks/task-story.tsx'
-import { EscrowActions, type EscrowAsked, EscrowDialog } from './escrow-actions.tsx'
-import { EscrowState } from './escrow-state.tsx'
-import { ESCROW_STATUSES } from './escrow-status.ts'
+import { ESCROW_STATUSES, EscrowState } from './escrow-state.tsx'
+import { EscrowActions, type EscrowAsked, EscrowDialog } from './move-escrow.tsx'
 
 /** Locked, released and refunded rewards of tasks, or one of them. */
 export default function EscrowPage({ id, query }: PageProps) {
@@ -47,11 +36,8 @@ function EscrowStory({ id }: { id: string }) {
 
 function EscrowList({ query }: { query: URLSearchParams }) {
   const names = useNames()
-  const wanted = query.get('status')
-  const status = STATUSES.find(({ value }) => value === wanted)?.value ?? ''
-  const filter = { status, payer: query.get('payer') ?? '' }
-  const asked = queryOf(filter)
-  const page = usePage<Escrow>(`/api/wallet/escrow${asked}`)
+  const filters = useFilters(query, ['status', 'payer'], ['escrow'])
+  const page = usePage<Escrow>(`/api/wallet/escrow${filters.asked}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
   const tasks = useTasks(page.items.map(({ task_id }) => task_id))
   // Outside the table, so that the dialog stays when its row moves to another page.
@@ -79,37 +65,28 @@ function EscrowList({ query }: { query: URLSearchParams }) {
           <Stat label="Refunded" href={rowsOf('refunded')} value={usd(reward.refunded)} />
         </Grid>
       )}
-      <ListCard<Escrow>
+      <ListCard<Escrow, typeof filters.draft>
         title="Escrows"
-        filters={
-          <Filters
-            draft={filter}
-            edit={(change) => go(href('escrow', { query: { ...filter, ...change } }), true)}
-            fields={[
-              { name: 'status', label: 'Status', options: STATUSES },
-              {
-                name: 'payer',
-                label: 'From',
-                options: [{ value: '', label: 'All' }, ...callerOptions(names, filter.payer)],
-              },
-            ]}
-          />
-        }
+        filters={{
+          ...filters,
+          one: 'escrow',
+          fields: [
+            { name: 'status', label: 'Status', options: STATUSES },
+            { name: 'payer', label: 'From', options: [ALL, ...callerOptions(names, filters.draft.payer)] },
+          ],
+        }}
         label="Escrows, newest first"
         list={page}
         error={page.error ?? stats.error}
         onRetry={reload}
-        rowKey={({ id }) => id}
-        addressOf={({ id }) => href('escrow', { id })}
+        opens="escrow"
         columns={columnsFor(tasks, names, setMoving)}
-        empty={
-          <Empty
-            title={asked ? 'No escrow matches' : 'No escrows yet'}
-            hint="Creating a task with a reward locks the reward here."
-            command={asked ? undefined : curlOf('/api/tasks', { title: 'Summarise the week', reward_usd: 1 })}
-            action={<a href={href('tasks')}>Go to Tasks</a>}
-          />
-        }
+        empty={{
+          title: 'No escrows yet',
+          hint: 'Creating a task with a reward locks the reward here.',
+          command: curlOf('/api/tasks', { title: 'Summarise the week', reward_usd: 1 }),
+          action: <a href={href('tasks')}>Go to Tasks</a>,
+        }}
       />
       {moving && <EscrowDialog asked={moving} names={names} onMoved={reload} onClose={() => setMoving(null)} />}
     </Page>
@@ -117,7 +94,7 @@ function EscrowList({ query }: { query: URLSearchParams }) {
 }
 
 const STATUSES = [
-  { value: '', label: 'All' },
+  ALL,
   { value: 'live', label: 'locked or expired' },
   { value: 'paid', label: 'released or settled' },
   ...ESCROW_STATUSES.map((status) => ({ value: status, label: status })),

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { CallStats } from '../../../../../src/calls/call-stats.ts'
-import { Card, DataTable, Empty, figureColumn, moneyColumn, NotLoaded, Tabs } from '../../components/components.ts'
+import { Card, NotLoaded, Tabs } from '../../components/content.ts'
+import { DataTable, figureColumn, moneyColumn } from '../../components/lists.ts'
 import { count } from '../../format.ts'
 import { href, queryOf } from '../../router.ts'
+import { HOUR_MS, startOf } from '../../time.ts'
 import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
-import { startOf } from '../overview/start-of.ts'
 import type { Callers } from './spending.tsx'
 
-const HOUR_MS = 3_600_000
 /** Periods, the longest first. */
 const PERIODS = [
   { id: 'week', label: '7 days', hours: 168 },
@@ -45,8 +45,7 @@ export function Addresses({ of }: { of: Callers }) {
         label="Addresses"
         of={period === null ? byHour : live}
         rows={live.data?.groups ?? []}
-        rowKey={({ key }) => key}
-        addressOf={({ key: address }) =>
+        opens={({ key: address }) =>
           address === '' || from === null ? null : href('calls', { query: { ...of, address, from: timeText(from) } })
         }
         columns={[
@@ -55,7 +54,7 @@ export function Addresses({ of }: { of: Callers }) {
           figureColumn('Refused', ({ refused }) => count(refused)),
           moneyColumn('upstream_cost_usd', 'Cost'),
         ]}
-        empty={<Empty title={`No calls in ${period?.label ?? 'seven days'}`} />}
+        empty={`No calls in ${period?.label ?? 'seven days'}`}
       />
     </Card>
   )

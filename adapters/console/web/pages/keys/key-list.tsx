@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { spendColumns } from '../../components/budgets.tsx'
-import { Badge, Empty, ListCard, Primary, whenColumn } from '../../components/components.ts'
+import { Badge } from '../../components/content.ts'
+import { Primary } from '../../components/forms.ts'
 import { KeyState } from '../../components/key-state.tsx'
+import { ListCard, whenColumn } from '../../components/lists.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useGroups } from '../../use-groups.ts'
-import { NewKeyDialog } from './new-key.tsx'
+import { NewKeyDialog } from './key-dialogs.tsx'
 
 /** Keys with their scopes, billing, spending and state, for admins. Each is changed on its page. */
 export function KeyList() {
@@ -22,15 +24,12 @@ export function KeyList() {
         label="Keys"
         list={page}
         error={page.data ? null : page.error}
-        rowKey={({ id }) => id}
-        addressOf={({ id }) => href('keys', { id })}
-        empty={
-          <Empty
-            title="No keys yet"
-            hint="Create one key per assistant or service, to identify and revoke each separately."
-            command="gazeway key create --name laptop"
-          />
-        }
+        opens="keys"
+        empty={{
+          title: 'No keys yet',
+          hint: 'Create one key per assistant or service, to identify and revoke each separately.',
+          command: 'gazeway key create --name laptop',
+        }}
         columns={[
           { key: 'name', label: 'Name', align: 'words', render: (key) => <Name of={key} /> },
           { key: 'scopes', label: 'Scopes', fold: 'first' },

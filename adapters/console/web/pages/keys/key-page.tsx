@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
-import { BudgetBars } from '../../components/budget-bars.tsx'
-import { Button, Card, Copy, Empty, Facts, Grid, NotLoaded, Page, When } from '../../components/components.ts'
+import { BudgetBars } from '../../components/budgets.tsx'
+import { Card, Copy, Empty, Facts, Grid, NotLoaded, Page, When } from '../../components/content.ts'
 import { StatementButton } from '../../components/csv-button.tsx'
+import { Button } from '../../components/forms.ts'
 import { KeyState } from '../../components/key-state.tsx'
 import { count, usd } from '../../format.ts'
 import { now } from '../../now.ts'
@@ -11,25 +12,19 @@ import { session } from '../../signed-in.ts'
 import { timeText } from '../../typed.ts'
 import { useGroups } from '../../use-groups.ts'
 import { useLive } from '../../use-live.ts'
-import { Addresses } from './addresses.tsx'
-import { EditKeyDialog } from './edit-key.tsx'
-import { RecentSessions, Refusals } from './recent.tsx'
-import { RevokeKeyDialog } from './revoke-key.tsx'
-import { RotateKeyDialog } from './rotate-key.tsx'
-import { Models, SpendByDay } from './spending.tsx'
-import { useHourly } from './use-hourly.ts'
+import { EditKeyDialog, RevokeKeyDialog, RotateKeyDialog } from './key-dialogs.tsx'
+import { Done } from './recent.tsx'
+import { Spent, useHourly } from './spending.tsx'
 
 /** Page of a key: what it may, what it spent, and what it did. `?do=edit` opens its form, `?do=revoke` asks to revoke it. */
 export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
   const isStored = id.startsWith('key_') && id !== 'key_environment'
   const live = useLive<KeyRecord>(isStored ? `/api/keys/${encodeURIComponent(id)}` : null, { everyMs: 5000 })
   const key = live.data
-  const { isAdmin = false } = session.value ?? {}
-  const of = { caller_id: id }
   return (
     <Page
       title={key?.name ?? 'Key'}
-      {...(isAdmin && { back: { label: 'Keys', href: href('keys') } })}
+      back={session.value?.isAdmin ? { label: 'Keys', href: href('keys') } : undefined}
       intro={
         <span class="actions">
           {key && <KeyState of={key} />}
@@ -38,20 +33,11 @@ export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
       }
       actions={key && <Actions of={key} query={query} onChanged={live.reload} />}
     >
-      {key ? (
-        <Details of={key} />
-      ) : isStored ? (
-        <NotLoaded of={live} what="the key" />
-      ) : (
-        <Empty title="This key is not in the store" hint="It is set by the environment, or is a wallet." />
-      )}
-      <Grid>
-        <SpendByDay of={of} budget={key?.limits.budgets.find(({ per }) => per === 'day')?.usd} />
-        <Models of={of} />
-      </Grid>
-      <RecentSessions query={{ key: id }} />
-      <Refusals of={of} />
-      <Addresses of={of} />
+      {key && <Details of={key} />}
+      {!key && isStored && <NotLoaded of={live} what="the key" />}
+      {!isStored && <Empty title="This key is not in the store" hint="It is set by the environment, or is a wallet." />}
+      <Spent of={{ caller_id: id }} budgets={key?.limits.budgets} />
+      <Done of={{ caller_id: id }} sessions={{ key: id }} />
     </Page>
   )
 }
@@ -137,8 +123,8 @@ function Actions({ of: key, query, onChanged }: { of: KeyRecord; query: URLSearc
       <Button onClick={() => setDoing('rotate')}>Rotate</Button>
       <Button onClick={() => setDoing('revoke')}>Revoke</Button>
       {doing === 'edit' && <EditKeyDialog of={key} onClose={close} onChanged={onChanged} />}
-      {doing === 'rotate' && <RotateKeyDialog of={key} onClose={close} onRotated={onChanged} />}
-      {doing === 'revoke' && <RevokeKeyDialog of={key} onClose={close} onRevoked={onChanged} />}
+      {doing === 'rotate' && <RotateKeyDialog of={key} onClose={close} onChanged={onChanged} />}
+      {doing === 'revoke' && <RevokeKeyDialog of={key} onClose={close} onChanged={onChanged} />}
     </>
   )
 }

@@ -1,26 +1,39 @@
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import type { CallStats } from '../../../../../src/calls/call-stats.ts'
+import type { BudgetRecord } from '../../../../../src/identity/budgets.ts'
+import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { BarLinks } from '../../components/bars.tsx'
-import { Card, DataTable, Empty, figureColumn, moneyColumn, NotLoaded } from '../../components/components.ts'
+import { Card, Grid, NotLoaded } from '../../components/content.ts'
+import { DataTable, figureColumn, moneyColumn } from '../../components/lists.ts'
 import { count, usd, utcDayOfMonth } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
+import { DAY_MS, firstOfDays, HOUR_MS, startOf } from '../../time.ts'
 import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 
-const DAY_MS = 86_400_000
 const DAYS = 30
 
 /** Start of the first UTC day, RFC 3339. */
-const firstDay = () => new Date((Math.floor(Date.now() / DAY_MS) - DAYS + 1) * DAY_MS).toISOString()
+const firstDay = () => firstOfDays(DAYS)
 const useStats = (of: Callers, by: 'day' | 'model') =>
   useLive<CallStats>(`/api/calls/stats${queryOf({ ...of, group_by: by, from: firstDay() })}`, { everyMs: 10_000 })
 
 /** Key, or group of keys, whose calls are meant: a filter of calls. */
 export type Callers = { caller_id: string } | { group: string }
 
+/** Spending by day and by model, beside each other. */
+export function Spent({ of, budgets }: { of: Callers; budgets: readonly BudgetRecord[] | undefined }) {
+  return (
+    <Grid>
+      <SpendByDay of={of} budget={budgets?.find(({ per }) => per === 'day')?.usd} />
+      <Models of={of} />
+    </Grid>
+  )
+}
+
 /** Spending in the last 30 UTC days. Each day leads to its calls. @param budget of a day, drawn as a line */
-export function SpendByDay({ of, budget }: { of: Callers; budget: number | undefined }) {
+function SpendByDay({ of, budget }: { of: Callers; budget: number | undefined }) {
   const live = useStats(of, 'day')
   // As the list counts them: statistics also have the refused calls of a flood, which have no record.
   const listed = useLive<List<CallRecord>>(`/api/calls${queryOf({ ...of, from: firstDay(), limit: '1' })}`, {
@@ -40,8 +53,8 @@ export function SpendByDay({ of, budget }: { of: Callers; budget: number | undef
     const { upstream_cost_usd: cost = 0, calls = 0, refused = 0 } = groups.find(({ key }) => key === day) ?? {}
     const query = {
       ...of,
-      from: timeText(new Date(start).toISOString()),
-      to: timeText(new Date(start + DAY_MS).toISOString()),
+      from: timeText(start),
+      to: timeText(start + DAY_MS),
     }
     return {
       key: day,
@@ -65,7 +78,7 @@ export function SpendByDay({ of, budget }: { of: Callers; budget: number | undef
 }
 
 /** Spending by model in the last 30 UTC days, without refused calls, which have no model. */
-export function Models({ of }: { of: Callers }) {
+function Models({ of }: { of: Callers }) {
   const live = useStats(of, 'model')
   const rows = (live.data?.groups ?? [])
     .map(({ calls, ...group }) => ({ ...group, calls: calls - group.refused }))
@@ -77,8 +90,7 @@ export function Models({ of }: { of: Callers }) {
         label="Spend by model"
         of={live}
         rows={rows}
-        rowKey={({ key }) => key}
-        addressOf={({ key: model }) =>
+        opens={({ key: model }) =>
           model === '' ? null : href('calls', { query: { model, ...of, from: timeText(firstDay()) } })
         }
         columns={[
@@ -87,8 +99,19 @@ export function Models({ of }: { of: Callers }) {
           figureColumn('Tokens', ({ total_tokens }) => count(total_tokens)),
           moneyColumn('upstream_cost_usd', 'Cost'),
         ]}
-        empty={<Empty title="No calls in 30 days" />}
+        empty="No calls in 30 days"
       />
     </Card>
   )
+}
+
+const HOURS = 24
+
+/** Cost of an hour at the rate of this hour and the 23 before it, in USD; null while it is unknown. */
+export function useHourly(of: Callers): number | null {
+  const from = startOf('hour', Date.now() - (HOURS - 1) * HOUR_MS)
+  const { data } = useLive<CallStatsReply>(`/api/calls/stats${queryOf({ from, ...of })}`, { everyMs: 30_000 })
+  if (data === null) return null
+  const hours = (Date.now() - Date.parse(from)) / HOUR_MS
+  return data.totals.upstream_cost_usd / hours
 }

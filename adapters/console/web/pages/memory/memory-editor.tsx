@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
-import { type FieldSpec, FormFields, SubmitForm } from '../../components/components.ts'
+import { type FieldSpec, FormFields, SubmitForm } from '../../components/forms.ts'
 import { words } from '../../typed.ts'
-import { textOf } from './value-text.ts'
+import { textOf } from './use-memories.ts'
 
 const HOUR_SECONDS = 3600
 

@@ -1,31 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
-import { type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  Badge,
-  Button,
-  Card,
-  Confirm,
-  Copy,
-  Dialog,
-  Facts,
-  Grid,
-  NotLoaded,
-  notify,
-  Page,
-  Primary,
-  Verbatim,
-  When,
-} from '../../components/components.ts'
-import { Empty } from '../../components/empty.tsx'
+import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Badge, Card, Copy, Facts, Grid, NotLoaded, notify, Page, Verbatim, When } from '../../components/content.ts'
+import { Button, Confirm, Dialog, Primary } from '../../components/forms.ts'
+import { Empty } from '../../components/layout.tsx'
 import { listAddressOfRecord } from '../../list-beside-record.ts'
 import { go, href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
-import { Writer } from './memory-writer.tsx'
-import { changes } from './use-search.ts'
-import { textOf } from './value-text.ts'
+import { changes, textOf } from './use-memories.ts'
 
 /** Page of a memory: its value, and where it is from. */
 export function MemoryPage({ id: key, query }: { id: string; query: URLSearchParams }) {
@@ -77,24 +61,23 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
       ) : (
         <NotLoaded of={live} what="the memory" />
       )}
-      {memory && (
-        <Dialog title={`Edit ${key}`} open={isEdited} onClose={close} wide>
+      {memory && isEdited && (
+        <Dialog title={`Edit ${key}`} onClose={close} wide>
           <MemoryEditor memory={memory} onCancel={close} onSaved={onSaved} />
         </Dialog>
       )}
-      {memory && (
+      {toDelete && (
         <Confirm
           title="Delete this memory?"
-          open={toDelete !== null}
           action="Delete memory"
           body={
             <p>
-              <strong>{key}</strong> in <strong>{memory.namespace}</strong>
-              {memory.project === null ? '' : ` of ${memory.project}`} will be deleted for all assistants. This cannot
-              be undone.
+              <strong>{key}</strong> in <strong>{toDelete.namespace}</strong>
+              {toDelete.project === null ? '' : ` of ${toDelete.project}`} will be deleted for all assistants. This
+              cannot be undone.
             </p>
           }
-          onConfirm={() => remove(toDelete ?? memory)}
+          onConfirm={() => remove(toDelete)}
           onClose={() => setToDelete(null)}
         />
       )}
@@ -141,4 +124,10 @@ function Stored({ memory: { version, created_at, updated_at } }: { memory: Memor
       )}
     </>
   )
+}
+
+/** Writer of a memory: the name of its key, or this machine, for the tools of assistants on it. */
+export function Writer({ memory, names }: { memory: Pick<Memory, 'written_by'>; names: Names }) {
+  const { written_by: id } = memory
+  return id === null ? 'This machine' : <Caller id={id} names={names} />
 }

@@ -2,26 +2,15 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  type Column,
-  Dialog,
-  Empty,
-  type FieldSpec,
-  Filters,
-  ListCard,
-  notify,
-  Page,
-  Primary,
-  whenColumn,
-} from '../../components/components.ts'
+import { notify, Page } from '../../components/content.ts'
+import { ALL, Dialog, type FieldSpec, Primary, useFilters } from '../../components/forms.ts'
+import { type Column, ListCard, whenColumn } from '../../components/lists.ts'
 import { bytes, count } from '../../format.ts'
-import { filtersIn, go, href, type PageProps } from '../../router.ts'
+import { go, href, type PageProps } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
-import { MemoryPage, Tags } from './memory-page.tsx'
-import { Writer } from './memory-writer.tsx'
-import { type MemoryFilter, useMemories } from './use-memories.ts'
-import { textOf } from './value-text.ts'
+import { MemoryPage, Tags, Writer } from './memory-page.tsx'
+import { type MemoryFilter, textOf, useMemories } from './use-memories.ts'
 
 const EXCERPT = 160
 
@@ -53,11 +42,11 @@ export default function Memories({ id, query }: PageProps) {
 }
 
 function MemoryList({ query }: { query: URLSearchParams }) {
-  const filter = filtersIn(query, ['words', 'namespace', 'tag'])
+  const filters = useFilters(query, ['words', 'namespace', 'tag'], ['memory'])
   const [making, setMaking] = useState(false)
   const names = useNames()
   const stats = useLive<MemoryStats>('/api/memory/stats', { everyMs: 10_000 })
-  const found = useMemories(filter)
+  const found = useMemories(filters.draft)
   const reload = () => {
     found.reload()
     stats.reload()
@@ -69,29 +58,24 @@ function MemoryList({ query }: { query: URLSearchParams }) {
       intro={introOf(stats.data)}
       actions={<Primary onClick={() => setMaking(true)}>New memory</Primary>}
     >
-      <ListCard<Memory>
+      <ListCard<Memory, typeof filters.draft>
         label="Memories"
-        filters={
-          <>
-            <Filters
-              draft={filter}
-              edit={(change) => go(href('memory', { query: { ...filter, ...change } }), true)}
-              fields={fieldsOf(stats.data?.namespaces ?? {})}
-            />
-            {found.summary && (
-              <p class="muted" role="status">
-                {found.summary}
-              </p>
-            )}
-          </>
-        }
+        filters={{
+          ...filters,
+          one: 'memory',
+          fields: fieldsOf(stats.data?.namespaces ?? {}),
+          below: found.summary && <p class="muted" role="status" children={found.summary} />,
+        }}
         list={found.list}
         onRetry={reload}
         loading="the memories"
         columns={columnsFor(names, found.excerpts)}
-        rowKey={({ id }) => id}
-        addressOf={({ key, namespace, project }) => href('memory', { id: key, query: { in: namespace, project } })}
-        empty={<Nothing isFiltered={found.isFiltered} />}
+        opens={({ key, namespace, project }) => href('memory', { id: key, query: { in: namespace, project } })}
+        empty={{
+          title: 'No memories yet',
+          hint: 'Give your assistants the tools that store memories, or create one with “New memory”.',
+          command: 'gazeway setup',
+        }}
       />
       {making && <NewMemory onClose={() => setMaking(false)} onStored={reload} />}
     </Page>
@@ -104,7 +88,7 @@ function NewMemory({ onClose, onStored }: { onClose: () => void; onStored: () =>
     onStored()
   }
   return (
-    <Dialog title="New memory" open onClose={onClose} wide>
+    <Dialog title="New memory" onClose={onClose} wide>
       <MemoryEditor memory={null} onCancel={onClose} onSaved={onSaved} />
     </Dialog>
   )
@@ -115,7 +99,7 @@ function fieldsOf(spaces: MemoryStats['namespaces']): FieldSpec<MemoryFilter>[] 
   const named = Object.entries(spaces).map(([value, memories]) => ({ value, label: `${value} (${count(memories)})` }))
   return [
     { name: 'words', label: 'Search', type: 'search', placeholder: 'Words in keys, values and tags', maxLength: 4000 },
-    { name: 'namespace', label: 'Namespace', options: [{ value: '', label: 'All' }, ...named] },
+    { name: 'namespace', label: 'Namespace', options: [ALL, ...named] },
     { name: 'tag', label: 'Tag', maxLength: 64 },
   ]
 }
@@ -130,15 +114,4 @@ function introOf(stats: MemoryStats | null): string {
   if (stats === null) return what
   const spaces = Object.keys(stats.namespaces).length
   return `${what} ${count(stats.count)} kept in ${count(spaces)} ${spaces === 1 ? 'namespace' : 'namespaces'}, ${bytes(stats.bytes)}.`
-}
-
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No memory matches" hint="Try other words, or clear the filters." />
-  return (
-    <Empty
-      title="No memories yet"
-      hint="Give your assistants the tools that store memories, or create one with “New memory”."
-      command="gazeway setup"
-    />
-  )
 }

@@ -4,17 +4,16 @@ import type { ReviewRecord } from '../../../../../src/review/review-record.ts'
 import type { Burn } from '../../../../../src/wallet/burn/burn.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { Advice } from '../../components/advice.tsx'
-import { Card, Empty, ErrorNote, type Tone, When } from '../../components/components.ts'
+import { Card, Empty, ErrorNote, type Tone, When } from '../../components/content.ts'
 import { count, duration, percent, usd } from '../../format.ts'
 import { now } from '../../now.ts'
 import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
+import { DAY_MS, startOf } from '../../time.ts'
 import { useLive } from '../../use-live.ts'
 import './overview.css'
-import { startOf } from './start-of.ts'
 
-const DAY_MS = 86_400_000
 const DAY_SECONDS = 86_400
 /** Failed calls that are searched for causes. */
 const SEARCHED = 100

@@ -1,13 +1,12 @@
 import type { Health } from '../../../../platform/routes/health-routes.ts'
-import { Page } from '../../components/components.ts'
+import { Page } from '../../components/content.ts'
 import { useLive } from '../../use-live.ts'
 import { AsOf, HealthPanel } from './health.tsx'
 import { NeedsYou } from './needs-you.tsx'
-import './overview.css'
-import { Refused } from './refused.tsx'
-import { Spenders } from './spenders.tsx'
+import { Refused, Spenders } from './spenders.tsx'
 import { TodayFigures, useToday } from './today.tsx'
 import { Traffic } from './traffic.tsx'
+import './overview.css'
 
 /** State of Gazeway, money, traffic, what needs a person; then today's cost and refusals in detail. */
 export default function Overview() {

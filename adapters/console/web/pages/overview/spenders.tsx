@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import type { CallSums } from '../../../../../src/calls/call-stats.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { useNames } from '../../components/caller-name.tsx'
-import { BarList, Card, Empty, ErrorNote } from '../../components/components.ts'
+import { Card, Empty, ErrorNote } from '../../components/content.ts'
+import { BarList } from '../../components/lists.ts'
 import { callsText, usd } from '../../format.ts'
 import { callsToday, type Today } from './today.tsx'
 
@@ -47,7 +48,7 @@ export function Spenders({ today: { from, byCaller, byModel } }: { today: Today 
 }
 
 /** Largest groups as bars, and the others as one. Calls without a key or model have no filter. @param bar sums up groups */
-export function Shares<Group extends { key: string }>(props: {
+function Shares<Group extends { key: string }>(props: {
   label: string
   groups: readonly Group[]
   nameOf: (key: string) => string
@@ -72,4 +73,33 @@ function costOf(groups: readonly CallSums[]) {
   const cost = groups.reduce((sum, { upstream_cost_usd }) => sum + upstream_cost_usd, 0)
   const calls = groups.reduce((sum, group) => sum + group.calls - group.refused, 0)
   return { value: cost, text: `${usd(cost)} · ${callsText(calls)}` }
+}
+
+const REFUSED = { status: 'refused' }
+
+/** Callers refused today: no valid key, no money, no permission, or too many calls. */
+export function Refused({ today: { from, byCaller } }: { today: Today }) {
+  const all = callsToday(from, REFUSED)
+  const names = useNames()
+  return (
+    <Card title="Refused today" actions={<a href={all}>All refused calls</a>}>
+      {byCaller.data && (
+        <Shares
+          label="Refused calls by caller"
+          groups={byCaller.data.groups.filter(({ refused }) => refused > 0)}
+          nameOf={(key) => (key === '' ? 'Unknown key' : names.of(key))}
+          hrefOf={(key) => callsToday(from, { ...REFUSED, ...(key !== '' && { caller_id: key }) })}
+          othersHref={all}
+          bar={(groups) => {
+            const calls = groups.reduce((sum, { refused }) => sum + refused, 0)
+            return { value: calls, text: callsText(calls) }
+          }}
+          empty={{
+            title: 'No refused calls',
+            hint: 'Calls refused for a missing key, money or permission appear here.',
+          }}
+        />
+      )}
+    </Card>
+  )
 }

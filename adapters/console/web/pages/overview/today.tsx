@@ -1,13 +1,13 @@
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { CacheStat } from '../../components/cache-stat.tsx'
-import { ErrorNote, Grid, Stat } from '../../components/components.ts'
+import { ErrorNote, Grid, Stat } from '../../components/content.ts'
 import { count, duration, percent, short, usd } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
+import { startOf } from '../../time.ts'
 import { timeText } from '../../typed.ts'
 import { type Live, useLive } from '../../use-live.ts'
-import { startOf } from './start-of.ts'
 
 /** Share of failed calls at which the figure is bad. */
 const BAD_SHARE = 0.1

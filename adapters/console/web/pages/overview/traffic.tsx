@@ -1,20 +1,20 @@
 import { useRef, useState } from 'preact/hooks'
 import type { CallSums } from '../../../../../src/calls/call-stats.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
-import { Card, Empty, ErrorNote, LineChart, Loading, type Series, Tabs } from '../../components/components.ts'
+import { Card, Empty, ErrorNote, Loading, Tabs } from '../../components/content.ts'
+import { LineChart, type Series } from '../../components/lists.ts'
 import { duration, usd } from '../../format.ts'
 import { now } from '../../now.ts'
 import { href } from '../../router.ts'
+import { DAY_MS, HOUR_MS, startOf } from '../../time.ts'
 import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
-import { startOf } from './start-of.ts'
 import './overview.css'
 
-const HOUR_MS = 3_600_000
 const SPANS = [
   { id: '24h', label: '24 hours', group: 'hour', stepMs: HOUR_MS, steps: 24 },
   { id: '7d', label: '7 days', group: 'hour', stepMs: HOUR_MS, steps: 168 },
-  { id: '30d', label: '30 days', group: 'day', stepMs: 24 * HOUR_MS, steps: 30 },
+  { id: '30d', label: '30 days', group: 'day', stepMs: DAY_MS, steps: 30 },
 ] as const
 type Span = (typeof SPANS)[number]
 type SpanId = Span['id']
@@ -91,7 +91,7 @@ export function Traffic() {
 
 function Strips({ stats, span }: { stats: CallStatsReply; span: Span }) {
   const series = seriesOf(stats, span)
-  const hrefOf = (ms: number) => href('calls', { query: { from: timeAt(ms), to: timeAt(ms + span.stepMs) } })
+  const hrefOf = (ms: number) => href('calls', { query: { from: timeText(ms), to: timeText(ms + span.stepMs) } })
   return (
     <div class="strips">
       {STRIPS.map(({ name, lines, ...look }, at) => {
@@ -115,8 +115,6 @@ function Strips({ stats, span }: { stats: CallStatsReply; span: Span }) {
     </div>
   )
 }
-
-const timeAt = (ms: number) => timeText(new Date(ms).toISOString())
 
 /** Start of the first step of a span that ends now. */
 const firstOf = ({ stepMs, steps }: Span) => Math.floor(now.value / stepMs) * stepMs - (steps - 1) * stepMs

@@ -1,7 +1,8 @@
 import type { ReviewRecord } from '../../../../../src/review/review-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api, PATIENT_MS } from '../../api.ts'
-import { Card, Copy, ErrorNote, Facts, NotLoaded, Page, Primary } from '../../components/components.ts'
+import { Card, Copy, ErrorNote, Facts, NotLoaded, Page } from '../../components/content.ts'
+import { Primary } from '../../components/forms.ts'
 import { useAction } from '../../components/use-action.ts'
 import { percent } from '../../format.ts'
 import { go, href } from '../../router.ts'
@@ -36,11 +37,7 @@ export function BeginReview({ taskId }: { taskId: string }) {
       <Card
         title="The result"
         actions={
-          delivered !== null && (
-            <Primary busy={busy} onClick={() => void run(begin)}>
-              Read the change
-            </Primary>
-          )
+          delivered !== null && <Primary busy={busy} onClick={() => void run(begin)} children="Read the change" />
         }
       >
         <Facts of={{ Delivered: delivered && lengthOf(delivered), Asked: askedOf(data), By: data.agent }} />

@@ -1,29 +1,16 @@
 import type { ReviewWithParts } from '../../../../../src/review/review-record.ts'
 import type { Review } from '../../../../../src/review/statement.ts'
 import { Caller, useNames } from '../../components/caller-name.tsx'
-import {
-  Button,
-  Card,
-  type Column,
-  Copy,
-  DataTable,
-  Empty,
-  ErrorNote,
-  Facts,
-  figureColumn,
-  Grid,
-  Page,
-  Verbatim,
-  When,
-} from '../../components/components.ts'
+import { Card, Copy, Empty, ErrorNote, Facts, Grid, Page, Verbatim, When } from '../../components/content.ts'
+import { Button } from '../../components/forms.ts'
+import { type Column, DataTable, figureColumn } from '../../components/lists.ts'
 import { useAction } from '../../components/use-action.ts'
 import { count, duration, percent, shortId } from '../../format.ts'
 import { visible } from '../../review/line-text.tsx'
 import { href } from '../../router.ts'
-import type { Payment } from './payment.ts'
+import type { Payment } from './console-reading.ts'
 import { DecisionBadge } from './review-list.tsx'
-import { ALL_REVIEWS, changeName, signedReview } from './signed-review.ts'
-import { type Unread, unreadOf } from './unread.ts'
+import { ALL_REVIEWS, changeName, signedReview, type Unread, unreadOf } from './signed-review.ts'
 
 /**
  * A review that this key does not read: its receipt, its level, and what was not read.
@@ -139,7 +126,7 @@ function UnreadTable({ unread }: { unread: readonly Unread[] }) {
       rows={unread}
       rowKey={({ place, at }) => `${at} ${place}`}
       columns={UNREAD}
-      empty={<Empty title="Every line was read" />}
+      empty="Every line was read"
     />
   )
 }

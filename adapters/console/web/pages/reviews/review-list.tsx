@@ -1,9 +1,9 @@
 import type { ReviewRecord } from '../../../../../src/review/review-record.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
-import { Badge, type Column, Empty, figureColumn, ListCard, Page, whenColumn } from '../../components/components.ts'
+import { Badge, Page } from '../../components/content.ts'
+import { type Column, figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { count, shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
-import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { changeName, DECIDED, signedReview } from './signed-review.ts'
 
@@ -20,16 +20,13 @@ export function ReviewList() {
         label="Reviews"
         list={page}
         loading="the reviews"
-        rowKey={({ id }) => id}
-        addressOf={({ id }) => href('reviews', { id })}
+        opens="reviews"
         columns={columns(names)}
-        empty={
-          <Empty
-            title="No reviews yet"
-            hint="Review the last commit of a repository on this machine, or open a completed task whose reward takes a review."
-            command="gazeway review"
-          />
-        }
+        empty={{
+          title: 'No reviews yet',
+          hint: 'Review the last commit of a repository on this machine, or open a completed task whose reward takes a review.',
+          command: 'gazeway review',
+        }}
       />
     </Page>
   )

@@ -1,5 +1,6 @@
 import type { CodingSession } from '../../../../../src/coding-sessions/coding-session.ts'
-import { Badge, type Column, figureColumn, moneyColumn, whenColumn } from '../../components/components.ts'
+import { Badge } from '../../components/content.ts'
+import { type Column, figureColumn, moneyColumn, whenColumn } from '../../components/lists.ts'
 import { count, percent, short, shortId } from '../../format.ts'
 
 /** Name of what a session worked on. */
@@ -7,7 +8,7 @@ export const workOf = ({ repository, branch, id }: Pick<CodingSession, 'reposito
   repository === null ? `session ${shortId(id)}` : `${repository}${branch === null ? '' : ` ${branch}`}`
 
 /** Columns of sessions, without their key. */
-export const SESSION_COLUMNS: Column<CodingSession>[] = [
+export const SESSION_COLUMNS: readonly [Column<CodingSession>, ...Column<CodingSession>[]] = [
   {
     key: 'work',
     label: 'Repository, branch',

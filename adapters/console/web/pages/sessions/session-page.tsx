@@ -1,25 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
+import type { SessionCache } from '../../../../../src/calls/session-cache.ts'
 import type { CodingSessionDetails } from '../../../../../src/coding-sessions/read-session.ts'
 import { BarLinks } from '../../components/bars.tsx'
 import { CacheStat } from '../../components/cache-stat.tsx'
 import { KeyLink, useNames } from '../../components/caller-name.tsx'
-import {
-  Badge,
-  Button,
-  Card,
-  Confirm,
-  Copy,
-  Facts,
-  FormDialog,
-  FormFields,
-  Grid,
-  NotLoaded,
-  notify,
-  Page,
-  Stat,
-  When,
-} from '../../components/components.ts'
+import { Badge, Card, Copy, Facts, Grid, NotLoaded, notify, Page, Stat, When } from '../../components/content.ts'
+import { Button, Confirm, FormDialog } from '../../components/forms.ts'
 import { callsText, count, usd } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { usePostOnce } from '../../post-once.ts'
@@ -27,11 +14,8 @@ import { href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { amountIn } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
-import { BrokenCache } from './broken-cache.tsx'
 import { workOf } from './session-columns.tsx'
-import { Transcript } from './transcript.tsx'
-import { Turns } from './turns.tsx'
-import { useTurns } from './use-turns.ts'
+import { Transcript, Turns, useTurns } from './turns.tsx'
 
 /** Page of a session: its figures, and its calls as a timeline. @param caller key of its calls; null for the only one */
 export function SessionPage({ id, caller }: { id: string; caller: string | null }) {
@@ -162,18 +146,21 @@ function Actions(props: { of: CodingSessionDetails; onChanged: () => void }) {
     setDoing(null)
   }
   const stopped = one.state === 'stopped'
+  const { session_usd: limit } = one.limits
+  const now = limit === null ? 'It has no budget of its own.' : `Now ${usd(limit)}.`
   return (
     <>
       <Button onClick={() => setDoing('raise')}>{stopped ? 'Let it go on…' : 'Raise…'}</Button>
       {!stopped && <Button onClick={() => setDoing('stop')}>Stop</Button>}
-      <Confirm
-        title="Stop this session?"
-        open={doing === 'stop'}
-        onClose={() => setDoing(null)}
-        onConfirm={() => post('stop', 'Stopped the session.')}
-        action="Stop session"
-        body={<p>Its calls end, and new ones are refused: here at once, in other processes within 5 seconds.</p>}
-      />
+      {doing === 'stop' && (
+        <Confirm
+          title="Stop this session?"
+          onClose={() => setDoing(null)}
+          onConfirm={() => post('stop', 'Stopped the session.')}
+          action="Stop session"
+          body={<p>Its calls end, and new ones are refused: here at once, in other processes within 5 seconds.</p>}
+        />
+      )}
       {doing === 'raise' && (
         <FormDialog
           title={stopped ? 'Let the session go on' : 'Raise the limit of the session'}
@@ -189,25 +176,26 @@ function Actions(props: { of: CodingSessionDetails; onChanged: () => void }) {
           }}
           isReady={({ usd: amount }) => stopped || amount.trim() !== ''}
           onClose={() => setDoing(null)}
-        >
-          {(form) => (
-            <FormFields
-              {...form}
-              fields={[
-                {
-                  name: 'usd',
-                  at: 'raise_usd',
-                  label: 'Add to its budget, in USD',
-                  hint:
-                    one.limits.session_usd === null
-                      ? 'It has no budget of its own.'
-                      : `Now ${usd(one.limits.session_usd)}.`,
-                },
-              ]}
-            />
-          )}
-        </FormDialog>
+          fields={[{ name: 'usd', at: 'raise_usd', label: 'Add to its budget, in USD', hint: now }]}
+        />
       )}
     </>
+  )
+}
+
+/** Calls with a changed beginning from which a client is named: one may be a change of mind. */
+const REPEATED = 2
+
+/** Note on a client that changes the beginning of its prompts, so that caches miss them. */
+function BrokenCache({ session, caller_id }: { session: string; caller_id: string }) {
+  const { data } = useLive<SessionCache>(`/api/calls/cache${queryOf({ session, caller_id })}`, { everyMs: 10_000 })
+  const { calls = 0, changed_tools: tools = 0, changed_instructions: instructions = 0 } = data ?? {}
+  if (tools + instructions < REPEATED) return null
+  const changed = [tools > 0 && 'the tools or their order', instructions > 0 && 'the instructions']
+  return (
+    <p class="hint" role="status">
+      Your client breaks its cache: {count(tools + instructions)} of {count(calls)} calls changed{' '}
+      {changed.filter(Boolean).join(', and ')} at the beginning of the prompt, so that nothing behind was found.
+    </p>
   )
 }

@@ -2,26 +2,16 @@ import { useState } from 'preact/hooks'
 import type { KeyOfConfig } from '../../../../platform/routes/config-keys-routes.ts'
 import type { AvailableModels } from '../../../../platform/routes/config-model-routes.ts'
 import type { ConfigShown } from '../../../../platform/routes/config-routes.ts'
-import {
-  Badge,
-  Button,
-  Card,
-  Empty,
-  ErrorNote,
-  Field,
-  Form,
-  NotLoaded,
-  Primary,
-  TextInput,
-} from '../../components/components.ts'
+import { Badge, Card, Empty, ErrorNote, NotLoaded } from '../../components/content.ts'
+import { Button, Form, Primary, TextField } from '../../components/forms.ts'
 import { place } from '../../router.ts'
 import { type Kind, kindOf, textOf, valueAt } from '../../schema/schema.ts'
 import { type Fault, SchemaField } from '../../schema/schema-field.tsx'
 import { useLive } from '../../use-live.ts'
 import { FindingNote, type FindingOf, useDoctor } from '../doctor/findings.tsx'
 import { sectionOf, type Task, taskOf } from './setting-tasks.ts'
-import './settings.css'
 import { useDraft } from './use-draft.ts'
+import './settings.css'
 
 /** Settings of a task, or all of them with a search, by section. Changes are saved together, all or none. */
 export function Configuration({ task, isAdmin }: { task: Task | 'all'; isAdmin: boolean }) {
@@ -84,9 +74,13 @@ function Settings(props: {
       )}
       {task === 'all' && (
         <>
-          <Field label="Find a setting">
-            <TextInput type="search" value={wanted} onInput={setWanted} placeholder="port, retention, model…" />
-          </Field>
+          <TextField
+            label="Find a setting"
+            type="search"
+            value={wanted}
+            onInput={setWanted}
+            placeholder="port, retention, model…"
+          />
           {sections.length === 0 && <Empty title="No setting matches" hint="Search by name or description." />}
         </>
       )}
@@ -121,9 +115,7 @@ function Settings(props: {
           </p>
           <div class="actions">
             <Button onClick={discard}>Discard</Button>
-            <Primary busy={busy} disabled={changes.length === 0}>
-              Save
-            </Primary>
+            <Primary busy={busy} disabled={changes.length === 0} children="Save" />
           </div>
         </div>
       )}

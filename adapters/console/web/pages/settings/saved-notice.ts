@@ -1,5 +1,5 @@
 import type { ConfigChanged } from '../../../../platform/routes/config-routes.ts'
-import { notify } from '../../components/components.ts'
+import { notify } from '../../components/content.ts'
 
 /** Shows a notice: saved, overridden by a variable or flag, or waiting for a restart. */
 export function tell({

@@ -1,4 +1,4 @@
-import { Page, Tabs } from '../../components/components.ts'
+import { Page, Tabs } from '../../components/content.ts'
 import { go, href, type PageProps } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { RouteEditor } from '../upstreams/route-editor.tsx'

@@ -1,21 +1,10 @@
 import type { Skill, SkillWithContent } from '../../../../../src/skills/skill.ts'
 import type { SkillCategories, SkillList } from '../../../../platform/routes/skills-routes.ts'
-import {
-  Badge,
-  Card,
-  type Column,
-  Empty,
-  ErrorNote,
-  Facts,
-  Filters,
-  ListCard,
-  NotLoaded,
-  Page,
-  Verbatim,
-  When,
-} from '../../components/components.ts'
+import { Badge, Card, Empty, ErrorNote, Facts, NotLoaded, Page, Verbatim, When } from '../../components/content.ts'
+import { ALL, useFilters } from '../../components/forms.ts'
+import { type Column, ListCard } from '../../components/lists.ts'
 import { count } from '../../format.ts'
-import { filtersIn, go, href, type PageProps, queryOf } from '../../router.ts'
+import { href, type PageProps, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Skills on this machine and on the agent gateway, or one skill. */
@@ -31,7 +20,7 @@ export default function Skills({ id, query }: PageProps) {
       title="Skills"
       intro="Instructions for agents, from the skill folders on this machine and from the agent gateway."
     >
-      <SkillTable filter={filtersIn(query, ['search', 'category'])} />
+      <SkillTable query={query} />
     </Page>
   )
 }
@@ -49,41 +38,35 @@ const COLUMNS: Column<Skill>[] = [
   { key: 'state', label: 'State', render: (skill) => <State skill={skill} /> },
 ]
 
-function SkillTable({ filter }: { filter: { search: string; category: string } }) {
-  const query = queryOf({ category: filter.category, search: filter.search.trim() })
-  const list = useLive<SkillList>(`/api/skills${query}`, { everyMs: 10_000 })
+function SkillTable({ query }: Pick<PageProps, 'query'>) {
+  const filters = useFilters(query, ['search', 'category'], ['skills'])
+  const { search, category } = filters.draft
+  const asked = queryOf({ category, search: search.trim() })
+  const list = useLive<SkillList>(`/api/skills${asked}`, { everyMs: 10_000 })
   const categories = useLive<SkillCategories>('/api/skills/categories', { everyMs: 30_000 })
   const known = (categories.data?.items ?? []).map(({ name, count }) => ({ value: name, label: `${name} (${count})` }))
   return (
-    <ListCard<Skill>
-      filters={
-        <Filters
-          draft={filter}
-          edit={(change) => go(href('skills', { query: { ...filter, ...change } }), true)}
-          fields={[
-            { name: 'search', label: 'Search', type: 'search', maxLength: 1000 },
-            { name: 'category', label: 'Category', options: [{ value: '', label: 'All' }, ...known] },
-          ]}
-        />
-      }
+    <ListCard<Skill, typeof filters.draft>
+      filters={{
+        ...filters,
+        one: 'skill',
+        fields: [
+          { name: 'search', label: 'Search', type: 'search', maxLength: 1000 },
+          { name: 'category', label: 'Category', options: [ALL, ...known] },
+        ],
+      }}
       label="Skills"
       list={list}
       notes={[list.data?.warnings ?? [], list.data?.upstream_error ?? []].flat()}
       loading="the skills"
       rowKey={({ id, source }) => `${source}/${id}`}
-      addressOf={({ id }) => href('skills', { id })}
+      opens="skills"
       columns={COLUMNS}
-      empty={
-        query ? (
-          <Empty title="No skill matches" hint="Try other words, or another category." />
-        ) : (
-          <Empty
-            title="No skills are installed"
-            hint="Put a folder with a SKILL.md into .agents/skills or .claude/skills in your home folder or project."
-            command={FIRST_SKILL}
-          />
-        )
-      }
+      empty={{
+        title: 'No skills are installed',
+        hint: 'Put a folder with a SKILL.md into .agents/skills or .claude/skills in your home folder or project.',
+        command: FIRST_SKILL,
+      }}
     >
       {list.data && list.data.total > 0 && (
         <p class="muted">

@@ -1,5 +1,6 @@
 import { PATIENT_MS } from '../../api.ts'
-import { FormDialog, FormFields, notify } from '../../components/components.ts'
+import { notify } from '../../components/content.ts'
+import { FormDialog } from '../../components/forms.ts'
 import { usePostOnce } from '../../post-once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
@@ -53,10 +54,9 @@ export function NewSwarmDialog({ onClose }: { onClose: () => void }) {
       action="Create swarm"
       waiting="The model is planning. This can take a minute."
       initial={NEW_SWARM}
+      fields={FIELDS}
       onSubmit={make}
       onClose={onClose}
-    >
-      {(form) => <FormFields {...form} fields={FIELDS} />}
-    </FormDialog>
+    />
   )
 }

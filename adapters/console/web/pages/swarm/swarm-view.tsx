@@ -1,12 +1,13 @@
 import type { Task } from '../../../../../src/tasks/task-record.ts'
-import { Card, DataTable, Empty, ErrorNote, Loading, Page, Progress, Stat } from '../../components/components.ts'
+import { Card, Empty, ErrorNote, Loading, Page, Progress, Stat } from '../../components/content.ts'
 import { Graph } from '../../components/graph.tsx'
+import { DataTable } from '../../components/lists.ts'
 import { count, usd } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { StatusFigures, TASKS } from '../tasks/task-board.tsx'
 import { TASK_TONES, type TaskStatus } from '../tasks/task-status-tone.ts'
+import { StatusFigures, TASKS } from '../tasks/tasks.tsx'
 
 /** Swarm as a live graph of its tasks, and as a table. */
 export function SwarmView({ id }: { id: string }) {

@@ -1,4 +1,5 @@
-import { Checkbox, type FieldSpec, FormDialog, FormFields, notify } from '../../components/components.ts'
+import { notify } from '../../components/content.ts'
+import { Checkbox, type FieldSpec, FormDialog, FormFields } from '../../components/forms.ts'
 import { usePostOnce } from '../../post-once.ts'
 import { go, href } from '../../router.ts'
 import { amountIn, words } from '../../typed.ts'
@@ -95,10 +96,16 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
     go(href('tasks', { id: task.id }))
   }
   return (
-    <FormDialog title="New task" action="Create task" initial={NEW_TASK} onSubmit={make} onClose={onClose}>
+    <FormDialog
+      title="New task"
+      action="Create task"
+      initial={NEW_TASK}
+      fields={FIELDS}
+      onSubmit={make}
+      onClose={onClose}
+    >
       {(form) => (
         <>
-          <FormFields {...form} fields={FIELDS} />
           <FormFields {...form} fields={[form.draft.review === '' ? [RELEASE] : [RELEASE, COVERAGE]]} />
           <Checkbox
             label="Require an attestation of attention to claim"

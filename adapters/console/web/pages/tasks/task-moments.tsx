@@ -1,7 +1,7 @@
 import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import type { Names } from '../../components/caller-name.tsx'
-import { Countdown } from '../../components/components.ts'
+import { Countdown } from '../../components/content.ts'
 import type { Moment } from '../../components/timeline.tsx'
 import { shortId, usdExact } from '../../format.ts'
 import { href } from '../../router.ts'

@@ -1,5 +1,5 @@
 import type { Task } from '../../../../../src/tasks/task-record.ts'
-import type { Tone } from '../../components/components.ts'
+import type { Tone } from '../../components/content.ts'
 
 export type TaskStatus = Task['status']
 

@@ -5,9 +5,7 @@ import { api } from '../../api.ts'
 import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
 import {
   Badge,
-  Button,
   Card,
-  Confirm,
   Copy,
   ErrorNote,
   Facts,
@@ -17,21 +15,21 @@ import {
   Page,
   Verbatim,
   When,
-} from '../../components/components.ts'
-import { Exact } from '../../components/exact.tsx'
+} from '../../components/content.ts'
+import { Button, Confirm } from '../../components/forms.ts'
+import { Exact } from '../../components/inline.tsx'
 import { Timeline } from '../../components/timeline.tsx'
 import { percent, shortId, usdExact } from '../../format.ts'
 import type { List } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { useLive } from '../../use-live.ts'
-import { EscrowActions, type EscrowAsked, EscrowDialog } from '../escrow/escrow-actions.tsx'
-import { EscrowState } from '../escrow/escrow-state.tsx'
-import { isLive } from '../escrow/escrow-status.ts'
+import { EscrowState, isLive } from '../escrow/escrow-state.tsx'
+import { EscrowActions, type EscrowAsked, EscrowDialog } from '../escrow/move-escrow.tsx'
 import { useTasks } from './find-task.ts'
 import { momentsOf } from './task-moments.tsx'
-import './tasks.css'
 import { isUnfinished, TASK_TONES } from './task-status-tone.ts'
+import './tasks.css'
 
 const ALL = { label: 'All tasks', href: href('tasks') }
 
@@ -185,27 +183,28 @@ function CancelTask(props: {
   return (
     <>
       <Button onClick={() => setAsking(true)}>Cancel the task…</Button>
-      <Confirm
-        title="Cancel this task?"
-        open={asking}
-        action="Cancel the task"
-        onConfirm={cancel}
-        onClose={() => setAsking(false)}
-        body={
-          <div class="stack">
-            {!escrows && <p>The locked reward moves back to its payer.</p>}
-            {live && (
-              <p>
-                <strong>{usdExact(live.amount_usd)}</strong> moves from its escrow back to{' '}
-                <strong>{names.of(live.payer)}</strong>.
-              </p>
-            )}
-            {escrows && !live && <p>No money moves: nothing is locked for the task.</p>}
-            {task.agent && <p>The agent {task.agent}, which is working on it, is not paid.</p>}
-            <p>Tasks that depend on it are also cancelled and refunded.</p>
-          </div>
-        }
-      />
+      {asking && (
+        <Confirm
+          title="Cancel this task?"
+          action="Cancel the task"
+          onConfirm={cancel}
+          onClose={() => setAsking(false)}
+          body={
+            <div class="stack">
+              {!escrows && <p>The locked reward moves back to its payer.</p>}
+              {live && (
+                <p>
+                  <strong>{usdExact(live.amount_usd)}</strong> moves from its escrow back to{' '}
+                  <strong>{names.of(live.payer)}</strong>.
+                </p>
+              )}
+              {escrows && !live && <p>No money moves: nothing is locked for the task.</p>}
+              {task.agent && <p>The agent {task.agent}, which is working on it, is not paid.</p>}
+              <p>Tasks that depend on it are also cancelled and refunded.</p>
+            </div>
+          }
+        />
+      )}
     </>
   )
 }

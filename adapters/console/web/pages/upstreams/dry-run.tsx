@@ -1,17 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Explained } from '../../../../platform/routes/upstream-routes.ts'
 import { ApiError, api } from '../../api.ts'
-import {
-  Badge,
-  Card,
-  DataTable,
-  Empty,
-  ErrorNote,
-  Field,
-  TextInput,
-  type Tone,
-  useAction,
-} from '../../components/components.ts'
+import { Badge, Card, ErrorNote, type Tone } from '../../components/content.ts'
+import { TextField, useAction } from '../../components/forms.ts'
+import { DataTable } from '../../components/lists.ts'
 import { place } from '../../router.ts'
 import { TestCandidate } from './test-button.tsx'
 
@@ -66,9 +58,14 @@ export function DryRun({ routes }: { routes: unknown }) {
   const by = found && (found.route === null ? REASONS[found.by] : `by route ${found.route + 1}`)
   return (
     <Card title="Where does a model go?">
-      <Field label="Model in a request" hint="A dry run of the routes below, saved or not. No model is asked.">
-        <TextInput value={model} placeholder="gpt-5" spellcheck={false} onInput={setModel} />
-      </Field>
+      <TextField
+        label="Model in a request"
+        hint="A dry run of the routes below, saved or not. No model is asked."
+        value={model}
+        placeholder="gpt-5"
+        spellcheck={false}
+        onInput={setModel}
+      />
       {model.trim() !== '' && <ErrorNote error={error} />}
       {found && (
         <>
@@ -79,7 +76,7 @@ export function DryRun({ routes }: { routes: unknown }) {
             label="Candidates"
             rows={found.candidates}
             rowKey={({ upstream, model: name }) => `${upstream}/${name}`}
-            empty={<Empty title="No candidates" hint="The route names upstreams that do not exist." />}
+            empty={{ title: 'No candidates', hint: 'The route names upstreams that do not exist.' }}
             columns={[
               { key: 'upstream', label: 'Upstream' },
               { key: 'id', label: 'Upstream model', align: 'words' },

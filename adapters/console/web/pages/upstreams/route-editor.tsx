@@ -1,18 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Config } from '../../../../../src/config/config-schema.ts'
 import { api } from '../../api.ts'
-import {
-  Button,
-  Card,
-  Empty,
-  ErrorNote,
-  type FieldSpec,
-  Filters,
-  Form,
-  NotLoaded,
-  Primary,
-  useAction,
-} from '../../components/components.ts'
+import { Card, Empty, ErrorNote, NotLoaded } from '../../components/content.ts'
+import { Button, type FieldSpec, Filters, Form, Primary, useAction } from '../../components/forms.ts'
 import { Ordered } from '../../components/ordered.tsx'
 import { useLive } from '../../use-live.ts'
 import { tell } from '../settings/saved-notice.ts'
@@ -74,9 +64,7 @@ export function RouteEditor() {
             {edited !== null && (
               <>
                 <Primary busy={busy}>Save routes</Primary>
-                <Button tone="quiet" onClick={() => setEdited(null)}>
-                  Discard
-                </Button>
+                <Button tone="quiet" onClick={() => setEdited(null)} children="Discard" />
               </>
             )}
           </div>

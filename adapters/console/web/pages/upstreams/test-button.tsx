@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Tested } from '../../../../platform/routes/upstream-routes.ts'
 import { api, PATIENT_MS } from '../../api.ts'
-import { Badge, Button, ErrorNote, useAction } from '../../components/components.ts'
+import { Badge, ErrorNote } from '../../components/content.ts'
+import { Button, useAction } from '../../components/forms.ts'
 
 /**
  * Button that asks a model for a word, and shows the answer.
@@ -16,9 +17,7 @@ export function TestButton(props: { words?: string; of: string; test: () => Prom
   const ask = async () => setTested(await test())
   return (
     <>
-      <Button size="small" busy={busy} label={`${words} ${of}`} onClick={() => void run(ask)}>
-        {words}
-      </Button>{' '}
+      <Button size="small" busy={busy} label={`${words} ${of}`} onClick={() => void run(ask)} children={words} />{' '}
       <ErrorNote error={error} />
       {tested && (
         <span role="status">

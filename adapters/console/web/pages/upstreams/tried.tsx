@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { TriedUpstream } from '../../../../platform/routes/try-upstream-routes.ts'
 import { api, PATIENT_MS } from '../../api.ts'
-import { Card, DataTable, Field, figureColumn, TextInput } from '../../components/components.ts'
+import { Card } from '../../components/content.ts'
+import { TextField } from '../../components/forms.ts'
+import { DataTable, figureColumn } from '../../components/lists.ts'
 import { count } from '../../format.ts'
 import { VerdictBadge } from '../doctor/findings.tsx'
 import { TestButton } from './test-button.tsx'
@@ -26,16 +28,11 @@ export function Tried(props: { name: string; of: TriedUpstream; changes: () => R
       <p role="status">
         <VerdictBadge verdict={of.verdict} /> {of.text}
       </p>
-      {of.models.length > SHOWN && (
-        <Field label="Find a model">
-          <TextInput type="search" value={wanted} onInput={setWanted} />
-        </Field>
-      )}
+      {of.models.length > SHOWN && <TextField label="Find a model" type="search" value={wanted} onInput={setWanted} />}
       {of.models.length > 0 && (
         <DataTable<Model>
           label="Models"
           rows={matching.slice(0, SHOWN)}
-          rowKey={({ id }) => id}
           columns={[
             { key: 'id', label: 'Model', align: 'words' },
             figureColumn('Input, $ per 1M', ({ input }) => input ?? '—'),

@@ -5,19 +5,8 @@ import type { ConfigShown } from '../../../../platform/routes/config-routes.ts'
 import type { TriedUpstream } from '../../../../platform/routes/try-upstream-routes.ts'
 import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
 import { ApiError, api, PATIENT_MS } from '../../api.ts'
-import {
-  Button,
-  Card,
-  Empty,
-  ErrorNote,
-  Field,
-  Form,
-  NotLoaded,
-  Primary,
-  Select,
-  TextInput,
-  useAction,
-} from '../../components/components.ts'
+import { Card, Empty, ErrorNote, NotLoaded } from '../../components/content.ts'
+import { Button, Form, Primary, SelectField, TextField, useAction } from '../../components/forms.ts'
 import { go, href } from '../../router.ts'
 import { changesOf, readValue, type Schema } from '../../schema/schema.ts'
 import { type Fault, SchemaField } from '../../schema/schema-field.tsx'
@@ -130,18 +119,23 @@ function Filled(props: {
     <Form onSubmit={() => (isGood ? saving.run(save) : testing.run(test))}>
       <Card title="Provider and key">
         <div class="fields">
-          <Field label="Provider">
-            <Select
-              value={isCustom ? CUSTOM.value : provider}
-              options={[...presets.map(({ id, label }) => ({ value: id, label })), CUSTOM]}
-              onChange={(id) => edit({ provider: id === CUSTOM.value ? '' : id })}
-            />
-          </Field>
+          <SelectField
+            label="Provider"
+            value={isCustom ? CUSTOM.value : provider}
+            options={[...presets.map(({ id, label }) => ({ value: id, label })), CUSTOM]}
+            onChange={(id) => edit({ provider: id === CUSTOM.value ? '' : id })}
+          />
           {isCustom && field('provider', 'Base URL', 'Any OpenAI-compatible service, such as http://127.0.0.1:8000/v1')}
           {props.name === null && (
-            <Field label="Name" hint="Calls to NAME/MODEL go to it." error={fault?.param === at ? fault.message : null}>
-              <TextInput value={name} required spellcheck={false} onInput={setTyped} />
-            </Field>
+            <TextField
+              label="Name"
+              hint="Calls to NAME/MODEL go to it."
+              error={fault?.param === at ? fault.message : null}
+              value={name}
+              required
+              spellcheck={false}
+              onInput={setTyped}
+            />
           )}
           <ApiKeys
             keys={(entry.api_keys ?? []) as string[]}
@@ -163,9 +157,7 @@ function Filled(props: {
             <Primary busy={testing.busy}>Test the key</Primary>
           )}
           {tried !== null && !isGood && (
-            <Button busy={saving.busy} onClick={() => void saving.run(save)}>
-              Save anyway
-            </Button>
+            <Button busy={saving.busy} onClick={() => void saving.run(save)} children="Save anyway" />
           )}
         </div>
       </Card>
@@ -186,16 +178,17 @@ function ApiKeys(props: {
   const isSet = first === '***'
   const hint = isSet ? 'Set. Enter a new key to replace it.' : isInEnvironment && 'Empty: the key in the environment.'
   return (
-    <Field label={others.length === 0 ? 'API key' : `API key 1 of ${keys.length}`} hint={hint} error={fault}>
-      <TextInput
-        type="password"
-        autoComplete="off"
-        spellcheck={false}
-        value={isSet ? '' : first}
-        placeholder={isSet ? '••••••••' : ''}
-        onInput={(key) => onEdit(key === '' && others.length === 0 ? [] : [key, ...others])}
-      />
-    </Field>
+    <TextField
+      label={others.length === 0 ? 'API key' : `API key 1 of ${keys.length}`}
+      hint={hint}
+      error={fault}
+      type="password"
+      autoComplete="off"
+      spellcheck={false}
+      value={isSet ? '' : first}
+      placeholder={isSet ? '••••••••' : ''}
+      onInput={(key) => onEdit(key === '' && others.length === 0 ? [] : [key, ...others])}
+    />
   )
 }
 

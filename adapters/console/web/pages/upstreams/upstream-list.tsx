@@ -2,17 +2,10 @@ import { useState } from 'preact/hooks'
 import type { ConfigShown } from '../../../../platform/routes/config-routes.ts'
 import type { ShownUpstream } from '../../../../platform/routes/upstream-routes.ts'
 import { api } from '../../api.ts'
-import {
-  actionsColumn,
-  Badge,
-  Confirm,
-  ErrorNote,
-  figureColumn,
-  ListCard,
-  useAction,
-  When,
-} from '../../components/components.ts'
+import { Badge, ErrorNote, When } from '../../components/content.ts'
 import { FAILING_SHARE } from '../../components/failing-share.ts'
+import { Confirm, useAction } from '../../components/forms.ts'
+import { actionsColumn, figureColumn, ListCard } from '../../components/lists.ts'
 import { count, duration, percent } from '../../format.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
@@ -46,8 +39,7 @@ export function UpstreamList() {
       actions={<a href={href('upstreams', { id: 'new' })}>Add an upstream</a>}
       list={list}
       loading="upstreams"
-      rowKey={({ name }) => name}
-      addressOf={({ name }) => addressOf(name)}
+      opens={({ name }) => addressOf(name)}
       columns={[
         { key: 'name', label: 'Name' },
         { key: 'state', label: 'State', fold: 'last', render: (upstream) => <State of={upstream} /> },
@@ -82,7 +74,6 @@ export function UpstreamList() {
           title={`Remove ${removed.name}`}
           body={<p>Its settings and keys are deleted. Calls that only it serves go to default.</p>}
           action="Remove upstream"
-          open
           onConfirm={() => change({ [`upstreams.${removed.name}`]: null })}
           onClose={() => setRemoved(null)}
         />

@@ -1,4 +1,4 @@
-import { Empty, Page } from '../../components/components.ts'
+import { Empty, Page } from '../../components/content.ts'
 import { href, type PageProps } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { RouteEditor } from './route-editor.tsx'

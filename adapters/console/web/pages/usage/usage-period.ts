@@ -1,5 +1,4 @@
-/** Length of a UTC day in milliseconds. */
-export const DAY_MS = 86_400_000
+import { DAY_MS } from '../../time.ts'
 
 /** Periods of usage in UTC days, today included. */
 export const PERIODS = [
@@ -10,12 +9,6 @@ export const PERIODS = [
   { value: '365', label: 'A year' },
 ] as const
 export type Period = (typeof PERIODS)[number]['value']
-
-/** Start of a period that ends now, at the start of a UTC day. */
-export function startOf(period: Period, now: Date): string {
-  const today = Math.floor(now.getTime() / DAY_MS)
-  return new Date((today - Number(period) + 1) * DAY_MS).toISOString()
-}
 
 /**
  * Points for each day since `from`, zero for days without usage.

@@ -1,33 +1,22 @@
 import { useState } from 'preact/hooks'
 import type { UsageReport, UsageSums } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { type Names, useNames } from '../../components/caller-name.tsx'
-import {
-  BarList,
-  Card,
-  Empty,
-  ErrorNote,
-  Field,
-  Grid,
-  LineChart,
-  Loading,
-  Page,
-  Select,
-  Stat,
-} from '../../components/components.ts'
+import { Card, Empty, ErrorNote, Grid, Loading, Page, Stat } from '../../components/content.ts'
+import { SelectField } from '../../components/forms.ts'
+import { BarList, LineChart } from '../../components/lists.ts'
 import { callsText, count, short, usd } from '../../format.ts'
-import { go, href, type PageProps } from '../../router.ts'
+import { href, type PageProps } from '../../router.ts'
+import { DAY_MS, firstOfDays } from '../../time.ts'
 import { timeText } from '../../typed.ts'
 import { useLive } from '../../use-live.ts'
 import { Receipts } from './receipt-table.tsx'
-import { DAY_MS, daysOf, PERIODS, type Period, startOf } from './usage-period.ts'
+import { daysOf, PERIODS, type Period } from './usage-period.ts'
 
 /** Cost of metered calls by day, caller and model, with their receipts; or the receipts that one of its figures sums up. */
 export default function UsagePage({ id, query }: PageProps) {
   const [period, setPeriod] = useState<Period>('30')
   const names = useNames()
-  const receipts = (
-    <Receipts query={query} names={names} onFilter={(filter) => go(href('usage', { id, query: filter }), true)} />
-  )
+  const receipts = <Receipts id={id} query={query} names={names} />
   if (id !== null)
     return (
       <Page title="Receipts" back={{ label: 'Usage', href: href('usage') }}>
@@ -38,11 +27,7 @@ export default function UsagePage({ id, query }: PageProps) {
     <Page
       title="Usage"
       intro="The cost of metered calls. Days are in UTC."
-      actions={
-        <Field label="Period">
-          <Select value={period} options={PERIODS} onChange={setPeriod} />
-        </Field>
-      }
+      actions={<SelectField label="Period" value={period} options={PERIODS} onChange={setPeriod} />}
     >
       {/* Keyed by period, so that the sums of one period never appear under another, not even while loading. */}
       <Spending key={period} period={period} names={names} />
@@ -53,7 +38,7 @@ export default function UsagePage({ id, query }: PageProps) {
 
 /** Sums of one period. */
 function Spending({ period, names }: { period: Period; names: Names }) {
-  const from = startOf(period, new Date())
+  const from = firstOfDays(Number(period))
   const of = `/api/wallet/metered/usage?limit=1&from=${from}`
   const byDay = useLive<UsageReport>(`${of}&group_by=day`, { everyMs: 5000 })
   const byModel = useLive<UsageReport>(`${of}&group_by=model`, { everyMs: 5000 })
@@ -89,7 +74,7 @@ function Spending({ period, names }: { period: Period; names: Names }) {
                 { label: 'Upstream cost', points: daysOf(data.groups, from, (day) => day.upstream_cost_usd) },
               ]}
               format={usd}
-              hrefOf={(ms) => rows({ from: minuteOf(ms), to: minuteOf(ms + DAY_MS) })}
+              hrefOf={(ms) => rows({ from: timeText(ms), to: timeText(ms + DAY_MS) })}
             />
           </Card>
           <Grid>
@@ -138,7 +123,5 @@ function Totals({ of, rows }: { of: UsageSums; rows: string }) {
     </Grid>
   )
 }
-
-const minuteOf = (ms: number): string => timeText(new Date(ms).toISOString())
 
 const textOf = ({ total_usd, calls }: UsageSums): string => `${usd(total_usd)} · ${callsText(calls)}`

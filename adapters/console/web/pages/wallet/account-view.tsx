@@ -2,20 +2,8 @@ import type { ChainBalance } from '../../../../../src/chain/chain-balances.ts'
 import type { Balances } from '../../../../../src/wallet/ledger/account-balances.ts'
 import type { WalletOverview } from '../../../../platform/routes/wallet-routes.ts'
 import { BudgetList } from '../../components/budgets.tsx'
-import {
-  Badge,
-  Card,
-  Copy,
-  DataTable,
-  Empty,
-  ErrorNote,
-  figureColumn,
-  Grid,
-  Money,
-  NotLoaded,
-  Stat,
-  When,
-} from '../../components/components.ts'
+import { Badge, Card, Copy, ErrorNote, Grid, Money, NotLoaded, Stat, When } from '../../components/content.ts'
+import { DataTable, figureColumn } from '../../components/lists.ts'
 import { usd } from '../../format.ts'
 import { href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
@@ -57,18 +45,14 @@ export function Account() {
             },
           ]}
           empty={
-            address ? (
-              <Empty title="No chain is configured" hint="Add chains under chain.networks in Settings." />
-            ) : (
-              <Empty
-                title="No address to read"
-                hint={
-                  session.value?.isAdmin
+            address
+              ? { title: 'No chain is configured', hint: 'Add chains under chain.networks in Settings.' }
+              : {
+                  title: 'No address to read',
+                  hint: session.value?.isAdmin
                     ? 'Set wallet.private_key to give Gazeway an account, or bind a wallet to a new key.'
-                    : 'Bind a wallet to a new key: gazeway key create --wallet 0x…'
+                    : 'Bind a wallet to a new key: gazeway key create --wallet 0x…',
                 }
-              />
-            )
           }
         />
       </Card>

@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
 import { BudgetList } from '../../components/budgets.tsx'
-import { actionsColumn, Badge, Empty, figureColumn, ListCard, Money, whenColumn } from '../../components/components.ts'
+import { Badge, Money } from '../../components/content.ts'
+import { actionsColumn, figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { count } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
-import { EditKeyDialog } from '../keys/edit-key.tsx'
+import { EditKeyDialog } from '../keys/key-dialogs.tsx'
 import { DepositDialog } from './deposit-dialog.tsx'
 
 /** All keys with their limits and spending. An admin changes limits and makes deposits here. */
@@ -28,7 +29,6 @@ export function Callers() {
         label="Callers, newest first"
         list={page}
         error={page.error ?? usage.error}
-        rowKey={({ id }) => id}
         columns={[
           { key: 'name', label: 'Caller', align: 'words', render: (key) => <Name of={key} /> },
           figureColumn('Calls', ({ id }) => <a href={receiptsOf(id)}>{count(spentBy.get(id)?.calls ?? 0)}</a>),
@@ -47,7 +47,7 @@ export function Callers() {
             ({ revoked_at }) => revoked_at === null,
           ),
         ]}
-        empty={<Empty title="No keys yet" command="gazeway key create --name laptop" />}
+        empty={{ title: 'No keys yet', command: 'gazeway key create --name laptop' }}
       />
       {editing && <EditKeyDialog of={editing} onClose={() => setEditing(null)} onChanged={page.reload} />}
       {credited && <DepositDialog to={credited} onClose={() => setCredited(null)} />}

@@ -1,6 +1,7 @@
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { api } from '../../api.ts'
-import { FormDialog, FormFields, notify } from '../../components/components.ts'
+import { notify } from '../../components/content.ts'
+import { FormDialog } from '../../components/forms.ts'
 import { usd } from '../../format.ts'
 import { amountIn } from '../../typed.ts'
 
@@ -28,10 +29,9 @@ export function DepositDialog({ to, onClose }: { to: KeyRecord; onClose: () => v
       title={`Deposit for ${to.name}`}
       action="Add deposit"
       initial={{ amount: '', reference: '' }}
+      fields={FIELDS}
       onSubmit={deposit}
       onClose={onClose}
-    >
-      {(form) => <FormFields {...form} fields={FIELDS} />}
-    </FormDialog>
+    />
   )
 }

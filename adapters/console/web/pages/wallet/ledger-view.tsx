@@ -1,9 +1,11 @@
 import type { StatementLine } from '../../../../../src/wallet/ledger/transfer-list.ts'
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
 import { callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
-import { Badge, Empty, Filters, figureColumn, ListCard, type Tone, whenColumn } from '../../components/components.ts'
-import { curlOf } from '../../components/curl.ts'
-import { Exact } from '../../components/exact.tsx'
+import { Badge, type Tone } from '../../components/content.ts'
+import { Filters } from '../../components/forms.ts'
+import { Exact } from '../../components/inline.tsx'
+import { curlOf } from '../../components/layout.tsx'
+import { figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { shortId } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { go, href } from '../../router.ts'
@@ -62,7 +64,6 @@ function Account({ owner, of, names }: { owner: string; of: string | null; names
         title="Statement"
         label="Transfers, newest first"
         list={page}
-        rowKey={({ key }) => key}
         columns={[
           whenColumn('at', 'When'),
           { key: 'kind', label: 'What', render: ({ kind }) => <Kind of={kind} /> },
@@ -70,17 +71,15 @@ function Account({ owner, of, names }: { owner: string; of: string | null; names
           { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
           figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} signed aligned />),
         ]}
-        empty={
-          <Empty
-            title="No transfers yet"
-            hint="Deposits, metered calls and escrows appear here. The key of an admin makes a deposit:"
-            command={curlOf('/api/wallet/metered/deposit', {
-              caller_id: owner,
-              amount_usd: 5,
-              reference: `first-${owner}`,
-            })}
-          />
-        }
+        empty={{
+          title: 'No transfers yet',
+          hint: 'Deposits, metered calls and escrows appear here. The key of an admin makes a deposit:',
+          command: curlOf('/api/wallet/metered/deposit', {
+            caller_id: owner,
+            amount_usd: 5,
+            reference: `first-${owner}`,
+          }),
+        }}
       />
     </>
   )

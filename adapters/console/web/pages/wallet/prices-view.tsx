@@ -1,6 +1,7 @@
 import type { Pricing } from '../../../../../src/wallet/receipts/pricing.ts'
-import { Card, DataTable, Empty, figureColumn, Grid, NotLoaded, Stat } from '../../components/components.ts'
-import { Exact } from '../../components/exact.tsx'
+import { Card, Grid, NotLoaded, Stat } from '../../components/content.ts'
+import { Exact } from '../../components/inline.tsx'
+import { DataTable, figureColumn } from '../../components/lists.ts'
 import { useLive } from '../../use-live.ts'
 
 /** Prices of metered calls. */
@@ -19,7 +20,6 @@ export function Prices() {
         <DataTable<Pricing['models'][number]>
           label="Prices of models"
           rows={data.models}
-          rowKey={({ id }) => id}
           columns={[
             { key: 'id', label: 'Model', render: ({ id }) => <code>{id}</code> },
             { key: 'use', label: 'For', align: 'words' },
@@ -29,7 +29,7 @@ export function Prices() {
               <Exact usd={callPrice(2_000, price_per_1k_tokens_usd, data)} />
             )),
           ]}
-          empty={<Empty title="No metered models" />}
+          empty="No metered models"
         />
         <p class="hint">Change prices in Settings, under pricing.</p>
       </Card>
