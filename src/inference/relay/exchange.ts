@@ -32,7 +32,6 @@ export interface Exchange {
 /** Sends a request; the reply arrives at the listener. */
 export type Send = (request: RelayRequest, listener: ReplyListener) => Exchange
 
-/** Head of a reply. */
 interface ReplyHead {
   status: number
   headers: Headers
