@@ -1,4 +1,5 @@
-import { createServer, request } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** Fault of a reply: `cut` ends it after half, `half` stops there and stays open, `html` answers with a page instead. */
 export type Fault = 'cut' | 'half' | 'html'
@@ -6,6 +7,13 @@ export type Fault = 'cut' | 'half' | 'html'
 export interface Spoiling {
   /** Settled once a reply was spoilt. */
   begun: Promise<void>
+  end(): void
+}
+
+/** Replies that come late. */
+export interface Slowness {
+  /** Lets them go, each as late as it was said. None goes before. */
+  letGo(): void
   end(): void
 }
 
@@ -17,18 +25,30 @@ export interface InBetween {
   spoil(path: string, fault: Fault): Spoiling
   /** Takes requests and never answers them, until what it returns is called: to one path, or to all. */
   fallSilent(path?: string): () => void
+  /** Has the API answer each request so many milliseconds late, and none before it is let go. The files come at once. */
+  slowDown(ms: number): Slowness
   close(): Promise<void>
 }
 
 const EVERYTHING = '*'
+const OF_API = /^\/(?:api\/|health)/
 
 /** @param target the platform's address */
 export async function startInBetween(target: string): Promise<InBetween> {
   const faults = new Map<string, { fault: Fault; begin: () => void }>()
   const silent = new Set<string>()
-  const server = createServer((incoming, outgoing) => {
+  let late: { isLetGo: Promise<void>; ms: number } | null = null
+  const server = createServer(async (incoming, outgoing) => {
     const path = incoming.url ?? '/'
     if (silent.has(EVERYTHING) || silent.has(path.split('?')[0] ?? '')) return
+    if (late !== null && OF_API.test(path)) {
+      const { isLetGo, ms } = late
+      await Promise.all([isLetGo, pause(ms)])
+    }
+    pass(incoming, outgoing, path)
+  })
+
+  function pass(incoming: IncomingMessage, outgoing: ServerResponse, path: string): void {
     const { method, headers } = incoming
     const asked = request(new URL(path, target), { method, headers }, async (reply) => {
       const chunks: Buffer[] = []
@@ -49,8 +69,10 @@ export async function startInBetween(target: string): Promise<InBetween> {
       }
       if (spoilt) outgoing.once('close', spoilt.begin)
     })
+    // A browser that leaves a page takes its request back.
+    asked.on('error', () => outgoing.destroy())
     incoming.pipe(asked)
-  })
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   return {
@@ -62,6 +84,19 @@ export async function startInBetween(target: string): Promise<InBetween> {
     fallSilent(path = EVERYTHING) {
       silent.add(path)
       return () => void silent.delete(path)
+    },
+    slowDown(ms) {
+      let letGo = () => {}
+      const isLetGo = new Promise<void>((resolve) => {
+        letGo = resolve
+      })
+      late = { isLetGo, ms }
+      return {
+        letGo,
+        end() {
+          late = null
+        },
+      }
     },
     close: () =>
       new Promise((resolve) => {

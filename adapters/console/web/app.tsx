@@ -37,6 +37,14 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
   const first = useRef(true)
 
   useEffect(() => {
+    const onVisible = () => {
+      // Pages that load nothing by themselves learn of a key that was revoked, too. Other faults are shown where they matter.
+      if (!document.hidden && session.value) api.post('/api/verify-session', { key: session.value.key }).catch(() => {})
+    }
+    document.addEventListener('visibilitychange', onVisible)
+    return () => document.removeEventListener('visibilitychange', onVisible)
+  }, [])
+  useEffect(() => {
     // The focus went with the record that was left.
     if (!first.current && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
   }, [of])

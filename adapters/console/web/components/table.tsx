@@ -202,7 +202,7 @@ function textOf(value: unknown): ComponentChildren {
  * @param error shown in place of the list's own error
  * @param onRetry called in place of the list's own reload
  * @param notes what the list says about itself, before the table
- * @param loading name of the items, shown until the first reply; nothing is shown without it
+ * @param loading name of the items, shown until the first reply
  * @param pages labels of the buttons for other pages
  * @param children content after the table
  */
@@ -214,7 +214,7 @@ export function ListCard<Row, Draft extends object = object>({
   error = list.error,
   onRetry = list.reload,
   notes = [],
-  loading,
+  loading = 'the list',
   pages,
   children,
   ...table
@@ -240,7 +240,7 @@ export function ListCard<Row, Draft extends object = object>({
           {note}
         </p>
       ))}
-      {loading && list.loading && list.data === null && <Loading what={loading} />}
+      {list.loading && list.data === null && <Loading what={loading} />}
       <DataTable<Row>
         {...table}
         rows={list.data?.items ?? []}
