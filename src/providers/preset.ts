@@ -91,7 +91,7 @@ export interface ModelPrices extends TokenPrices {
 }
 
 /** Things charged by the piece whose price may be set. */
-export const PRICED_UNITS = ['search', 'image', 'audio_second'] as const
+const PRICED_UNITS = ['search', 'image', 'audio_second'] as const
 export type UnitPrices = Readonly<Partial<Record<(typeof PRICED_UNITS)[number], number | undefined>>>
 
 /** Known models of a provider, by id. */

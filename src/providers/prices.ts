@@ -34,7 +34,7 @@ export const PRICE_ORIGINS = ['configuration', 'catalogue', 'fixed', 'free', 'de
 export type PriceOrigin = (typeof PRICE_ORIGINS)[number]
 
 /** Credentials of a client that pays its provider itself: its API key, or the plan of a person. */
-export const CLIENT_PAID = ['own_key', 'own_plan'] as const
+const CLIENT_PAID = ['own_key', 'own_plan'] as const
 export type ClientPaid = (typeof CLIENT_PAID)[number]
 
 /** Origins of the cost of a call; `stated`: the provider states it; `own_key`, `own_plan`: it costs its client alone. */

@@ -53,7 +53,7 @@ export { Pricing } from './receipts/pricing.ts'
 export { Receipt, ReceiptRecord } from './receipts/receipt.ts'
 export { UsageQuery, UsageSums } from './receipts/usage-report.ts'
 export { signStatement } from './statements/sign-statement.ts'
-export { SignedStatement, Statement, StatementCharge } from './statements/statement.ts'
+export { SignedStatement, StatementCharge } from './statements/statement.ts'
 export { statementCsv } from './statements/statement-csv.ts'
 
 /** Interval of the sweep for expired allowances, in milliseconds. */

@@ -35,7 +35,7 @@ const ChatFrame = z.strictObject({
 })
 
 /** Figures of the operator that an admin may request. */
-export const QUERIES = ['wallet_status', 'wallet_metadata', 'x402_policy', 'bridge_status'] as const
+const QUERIES = ['wallet_status', 'wallet_metadata', 'x402_policy', 'bridge_status'] as const
 export type Query = (typeof QUERIES)[number]
 
 const QueryFrame = z.strictObject({ type: z.enum(QUERIES), id: FrameId })
