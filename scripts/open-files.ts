@@ -241,7 +241,7 @@ export const OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     'tensor.ts',
     'verification.ts',
   ],
-  context: ['allowed-root.ts', 'confine.ts', 'git-command.ts', 'git-status.ts', 'render.ts', 'repository.ts'],
+  context: ['allowed-root.ts', 'render.ts'],
   review: [
     'authenticate-receipt.ts',
     'change-parts.ts',

@@ -15,6 +15,7 @@ const ROOMS = [
   'store',
   'config',
   'base.ts',
+  'repository',
   'signing',
   'assistants',
   'coding-agents',

@@ -60,6 +60,7 @@ tools
 scripts
 bench
 src/context
+src/repository
 src/review
 src/signing
 src/memory

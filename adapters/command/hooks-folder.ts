@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { type Checkout, git } from '../../src/context/git-command.ts'
+import { type Checkout, git } from '../../src/repository/git-command.ts'
 import { commonFolder } from './review-receipts.ts'
 
 /** Finds the folder of hooks, wherever the configuration has it. Git is run here with hooks off, so it cannot say so itself. */

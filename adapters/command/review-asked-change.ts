@@ -1,5 +1,5 @@
-import type { Checkout } from '../../src/context/git-command.ts'
 import { GazewayError } from '../../src/errors.ts'
+import type { Checkout } from '../../src/repository/git-command.ts'
 import { readChange } from '../../src/review/change.ts'
 import type { Change } from '../../src/review/change-parts.ts'
 import { askGit, openCheckout } from '../../src/review/checkout.ts'

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Checkout } from '../../src/context/git-command.ts'
+import type { Checkout } from '../../src/repository/git-command.ts'
 import { askGit } from '../../src/review/checkout.ts'
 import { nullIfMissing } from '../../src/text/missing-file.ts'
 

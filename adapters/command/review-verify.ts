@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { LoadedConfig } from '../../src/config/config.ts'
-import type { Checkout } from '../../src/context/git-command.ts'
+import type { Checkout } from '../../src/repository/git-command.ts'
 import { openCheckout } from '../../src/review/checkout.ts'
 import { RECEIPT_NOTES } from '../../src/review/notes.ts'
 import { openPolicy, requireReadablePolicy } from '../../src/review/policy-source.ts'

@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { GazewayError } from '../errors.ts'
-import { insideAny, resolveRoot } from './confine.ts'
+import { insideAny, resolveRoot } from '../repository/confine.ts'
 
 /**
  * Folders that may hold the root when the client declares none. The configured folders come first; without them, the

@@ -1,5 +1,5 @@
 import type { PlaceDwell } from '../gaze/dwell.ts'
-import { insideAny } from './confine.ts'
+import { insideAny } from '../repository/confine.ts'
 import { decayedDwell } from './interest.ts'
 
 /** Attention with its decayed part, which determines the interest. */

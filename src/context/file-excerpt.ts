@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isBinaryFileSync } from 'isbinaryfile'
+import { readInside, readInsideSync } from '../repository/confine.ts'
 import { cut } from '../text/cut.ts'
-import { readInside, readInsideSync } from './confine.ts'
 import { SEARCHED_BYTES } from './search/text-parts.ts'
 import { holdsPrivateKey, looksSecret } from './secrets.ts'
 

@@ -1,8 +1,8 @@
 import { relative, sep } from 'node:path'
-import { type Answer, type Checkout, git, TOO_MUCH } from './git-command.ts'
+import { type Answer, type Checkout, git, TOO_MUCH } from '../repository/git-command.ts'
+import { readFilters, readStatus } from '../repository/git-status.ts'
+import { findRepository, indexVersion } from '../repository/repository.ts'
 import { parseIndex, parseLog, parseStatus, parseSubmodules, parseUntracked } from './git-output.ts'
-import { readFilters, readStatus } from './git-status.ts'
-import { findRepository, indexVersion } from './repository.ts'
 import { createSubmoduleReader } from './submodules.ts'
 
 const COMMITS = 50

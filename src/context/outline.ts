@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { isUnreadable } from './confine.ts'
+import { isUnreadable } from '../repository/confine.ts'
 import { createDirectories } from './directories.ts'
 import { attended, whyFile } from './file-reasons.ts'
 import type { Layout } from './folder-structure.ts'

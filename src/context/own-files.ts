@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { basename, posix } from 'node:path'
-import { insideAny, isUnreadable } from './confine.ts'
+import { insideAny, isUnreadable } from '../repository/confine.ts'
 
 /** The files of a Gazeway data folder: the configuration with provider keys, the admin key, the database. */
 const OWN = /^(?:config\.json|admin\.key|gazeway\.db)/

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { git } from './git-command.ts'
+import { git } from '../repository/git-command.ts'
+import { findRepository, indexVersion } from '../repository/repository.ts'
 import { parseIndex, parseSubmodules } from './git-output.ts'
-import { findRepository, indexVersion } from './repository.ts'
 import { named } from './search/gaps.ts'
 
 /** Submodules of a project that are read, those within others included. */

@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import { GazewayError } from '../errors.ts'
+import { isUnreadable, readInside } from '../repository/confine.ts'
 import { inThread } from '../wire/in-thread.ts'
 import { threadCode } from '../wire/thread.ts'
 import { withinTime } from '../wire/time-limit.ts'
 import { yieldToEventLoop } from '../wire/yield-to-event-loop.ts'
-import { isUnreadable, readInside } from './confine.ts'
 import { SKIPPED_FOLDERS } from './skipped.ts'
 
 const AT_ONCE = 32

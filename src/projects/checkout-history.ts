@@ -1,4 +1,4 @@
-import { git } from '../context/git-command.ts'
+import { git } from '../repository/git-command.ts'
 import { cut } from '../text/cut.ts'
 
 /** A commit that was made in a checkout. */

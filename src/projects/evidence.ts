@@ -1,8 +1,8 @@
 import { lstat, stat } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
-import { readInside } from '../context/confine.ts'
-import { git } from '../context/git-command.ts'
-import { findRepository, type Repository } from '../context/repository.ts'
+import { readInside } from '../repository/confine.ts'
+import { git } from '../repository/git-command.ts'
+import { findRepository, type Repository } from '../repository/repository.ts'
 import type { ProjectPlaceRow } from '../store/tables/projects-tables.ts'
 import { exists, ID_FILE } from './project-folder.ts'
 

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
-import { readInside } from '../context/confine.ts'
-import { type Checkout, git } from '../context/git-command.ts'
-import { readFilters, readStatus } from '../context/git-status.ts'
-import { findRepository, type Repository } from '../context/repository.ts'
+import { readInside } from '../repository/confine.ts'
+import { type Checkout, git } from '../repository/git-command.ts'
+import { readFilters, readStatus } from '../repository/git-status.ts'
+import { findRepository, type Repository } from '../repository/repository.ts'
 import { repositoryName } from '../text/repository-name.ts'
 import { readRemoteUrl, readRootCommit } from './evidence.ts'
 

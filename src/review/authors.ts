@@ -1,5 +1,5 @@
-import type { Checkout } from '../context/git-command.ts'
 import { GazewayError } from '../errors.ts'
+import type { Checkout } from '../repository/git-command.ts'
 import { askGit } from './checkout.ts'
 
 /** Trailer of a co-author, which may be folded. */

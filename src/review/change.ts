@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Checkout } from '../context/git-command.ts'
+import type { Checkout } from '../repository/git-command.ts'
 import { contentItem, deletedItem, modeItem, movedItem } from './acknowledged-items.ts'
 import type { Change, Head, Part, Side } from './change-parts.ts'
 import { askGit, readBlobs, resolveCommit } from './checkout.ts'

@@ -1,8 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Checkout, gitBytes } from '../context/git-command.ts'
-import { findRepository } from '../context/repository.ts'
 import { GazewayError } from '../errors.ts'
+import { type Checkout, gitBytes } from '../repository/git-command.ts'
+import { findRepository } from '../repository/repository.ts'
 
 const DEEPER =
   'The commits of the range and their files have to be there: fetch deeper (a depth of 2 for a squash, the whole range for a merge or a rebase), without --filter.'

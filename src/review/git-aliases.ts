@@ -1,4 +1,4 @@
-import { type Checkout, git } from '../context/git-command.ts'
+import { type Checkout, git } from '../repository/git-command.ts'
 import { commandsIn } from './held-command.ts'
 import { subcommandOf } from './shell-command.ts'
 import type { ShellCommand } from './shell-line.ts'

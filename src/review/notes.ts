@@ -1,5 +1,5 @@
-import type { Checkout } from '../context/git-command.ts'
 import { GazewayError } from '../errors.ts'
+import type { Checkout } from '../repository/git-command.ts'
 import { plain } from '../text/single-line.ts'
 import { answerOf, askGit, blobBatches } from './checkout.ts'
 

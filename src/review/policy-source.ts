@@ -1,7 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { type Checkout, gitBytes } from '../context/git-command.ts'
 import { GazewayError } from '../errors.ts'
+import { type Checkout, gitBytes } from '../repository/git-command.ts'
 import { askGit, readBlobs, resolveCommit } from './checkout.ts'
 import { type Policy, readPolicy } from './policy.ts'
 

@@ -1,4 +1,4 @@
-import { type Checkout, git } from '../context/git-command.ts'
+import { type Checkout, git } from '../repository/git-command.ts'
 
 /** Options of `git push` that land nothing else, and take no value but an attached one. `--no-` turns each off. */
 const FLAGS = new Set(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Checkout } from '../context/git-command.ts'
+import type { Checkout } from '../repository/git-command.ts'
 import { askGit, resolveCommit } from './checkout.ts'
 import { notesIn } from './notes.ts'
 import { type OpenedReceipt, receiptsIn } from './receipt.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Checkout } from '../context/git-command.ts'
+import type { Checkout } from '../repository/git-command.ts'
 import { compareTrees } from './change.ts'
 import type { Change } from './change-parts.ts'
 import { askGit, resolveCommit } from './checkout.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Checkout } from '../context/git-command.ts'
+import type { Checkout } from '../repository/git-command.ts'
 import { authenticate } from './authenticate-receipt.ts'
 import { authorsIn } from './authors.ts'
 import { readChange } from './change.ts'

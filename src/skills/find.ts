@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { insideAny, isUnreadable } from '../context/confine.ts'
+import { insideAny, isUnreadable } from '../repository/confine.ts'
 import { REMOTE_PREFIX } from '../text/remote-id.ts'
 
 /** Search depth below a root. */

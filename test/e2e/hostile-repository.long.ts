@@ -330,8 +330,8 @@ describe('a place that starts a process', () => {
     assert.deepEqual(starting.sort(), [
       'adapters/command/connect-run.ts',
       'adapters/stdio/tasks/task-process.ts',
-      'src/context/git-command.ts',
       'src/inference/clouds/aws-process.ts',
+      'src/repository/git-command.ts',
     ])
   })
 

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isUnreadable } from '../confine.ts'
+import { isUnreadable } from '../../repository/confine.ts'
 import { openSegment, type Segment } from './segment.ts'
 
 /** Folder of the index files, in the data folder. */

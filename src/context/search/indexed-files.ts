@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { isUnreadable } from '../../repository/confine.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
-import { isUnreadable } from '../confine.ts'
 import type { ProjectTree } from '../project-tree.ts'
 import type { IndexedFile } from './segment.ts'
 
