@@ -56,7 +56,7 @@ function PlaceHeat({ records }: { records: readonly GazeRecord[] }) {
               {cells.map((ms, i) => (
                 <td
                   key={`${i}`}
-                  class={`heat-${level(ms, greatest)}`}
+                  style={{ '--heat': heatOfCell(ms, greatest) }}
                   title={ms > 0 ? `${duration(ms)} from ${clock.format(from + i * step)}` : undefined}
                 >
                   <span class="sr">{ms > 0 ? duration(ms) : 'none'}</span>
@@ -86,7 +86,7 @@ function PositionHeat({ records }: { records: readonly GazeRecord[] }) {
         {cells.flatMap((row, y) =>
           row.map((ms, x) =>
             ms > 0 ? (
-              <rect key={`${x}/${y}`} x={x} y={y} width="1" height="1" rx="0.15" class={`heat-${level(ms, greatest)}`}>
+              <rect {...CELL} key={`${x}/${y}`} x={x} y={y} style={{ '--heat': heatOfCell(ms, greatest) }}>
                 <title>{duration(ms)}</title>
               </rect>
             ) : null,
@@ -98,8 +98,10 @@ function PositionHeat({ records }: { records: readonly GazeRecord[] }) {
   )
 }
 
-/** Shade of a cell: 0 for none, 1 to 5. The square root keeps short dwells visible beside long ones. */
-const level = (ms: number, greatest: number) => (ms <= 0 ? 0 : Math.max(1, Math.ceil(5 * Math.sqrt(ms / greatest))))
+const CELL = { width: 1, height: 1, rx: 0.15 }
+
+/** Share of the colour in a cell, in five steps. The square root keeps short dwells visible beside long ones. */
+const heatOfCell = (ms: number, greatest: number) => `${20 * Math.ceil(5 * Math.sqrt(Math.max(0, ms) / greatest))}%`
 
 function summaryOf(cells: readonly (readonly number[])[]): string {
   const all = cells.flat().reduce((sum, ms) => sum + ms, 0)
