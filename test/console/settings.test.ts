@@ -260,6 +260,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       ['Session in USD', '0', '2.5'],
       ['Calls of a session', '0', '200'],
       ['Minutes of a session', '1.5', '90'],
+      ['Repeats in a session', 'often', '5/10'],
       ['Expires', '2020-01-31T12:00', '2099-01-31T12:00'],
     ] as const) {
       const control = dialog.getByLabel(field)
@@ -285,7 +286,7 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
       session_usd: 2.5,
       session_calls: 200,
       session_minutes: 90,
-      repeats: null,
+      repeats: { times: 5, minutes: 10 },
     })
     assert.deepEqual([made?.group, made?.billing, made?.models], [group, 'cost', ['no-such-*', 'llm-*']])
     assert.deepEqual(
@@ -435,13 +436,16 @@ describe('the settings', { skip: WITHOUT_BROWSER }, () => {
     await page.getByRole('button', { name: 'Edit' }).click()
     await dialog.getByLabel('Name').fill('team two')
     await dialog.getByLabel('Alerts at').fill('90%')
+    await dialog.getByLabel('Session in USD').fill('2.5')
     await groups.change(made?.id ?? '', { budgets: [{ usd: 30, per: 'month' }] })
     await dialog.getByLabel('Name').press('Enter')
     await page.getByRole('heading', { name: 'team two', level: 1 }).waitFor()
     await page.goBack()
     const renamed = page.getByRole('row').filter({ hasText: 'team two' })
     await renamed.getByText('of $30.00').waitFor()
-    assert.deepEqual((await groups.find('team two'))?.alerts, [{ at: 0.9, of: 'budget' }])
+    const changed = await groups.find('team two')
+    assert.deepEqual(changed?.alerts, [{ at: 0.9, of: 'budget' }])
+    assert.equal(changed?.limits.session_usd, 2.5)
 
     const { record } = await keys.create({ name: 'member', scopes: ['inference'], group: made?.id ?? '' })
     await page.getByRole('button', { name: 'Delete team two' }).click()

@@ -5,7 +5,7 @@ import { api } from '../../api.ts'
 import { BudgetBars, spendColumns } from '../../components/budgets.tsx'
 import { Card, Copy, Facts, Grid, Money, NotLoaded, notify, Page, When } from '../../components/content.ts'
 import { StatementButton } from '../../components/csv-button.tsx'
-import { Button, Confirm, FormFields, Primary } from '../../components/forms.ts'
+import { Button, Confirm, Primary } from '../../components/forms.ts'
 import { KeyState } from '../../components/key-state.tsx'
 import { actionsColumn, figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { usd } from '../../format.ts'
@@ -14,7 +14,7 @@ import { usePostOnce } from '../../post-once.ts'
 import { href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { TermsDialog, tellSaved } from './key-dialogs.tsx'
-import { ALERTS, BudgetFields, GROUP_TERMS } from './key-terms.tsx'
+import { GROUP_TERMS } from './key-terms.tsx'
 import { Done } from './recent.tsx'
 import { Spent, useHourly } from './spending.tsx'
 
@@ -147,13 +147,6 @@ function GroupDialog(props: { of: GroupRecord | null; onClose: () => void; onSav
       hint="Calls count against these budgets and those of their key."
       send={save}
       onClose={onClose}
-    >
-      {(form) => (
-        <>
-          <BudgetFields at="budgets" {...form} />
-          <FormFields {...form} fields={[ALERTS]} />
-        </>
-      )}
-    </TermsDialog>
+    />
   )
 }

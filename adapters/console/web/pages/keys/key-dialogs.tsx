@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { api, PATIENT_MS } from '../../api.ts'
 import { Copy, notify } from '../../components/content.ts'
-import { Checkbox, Confirm, Dialog, type Editing, type FaultOf, FormDialog, Primary } from '../../components/forms.ts'
+import { Checkbox, Confirm, Dialog, FormDialog, Primary } from '../../components/forms.ts'
 import { moment, timeOf } from '../../format.ts'
 import { secretReply, usePostOnce } from '../../post-once.ts'
 import { beginSession, session } from '../../signed-in.ts'
 import { amountIn } from '../../typed.ts'
-import { type Draft, draftOf, KEY_TERMS, KeyFields, NAME, type Term, termsIn, WALLET } from './key-terms.tsx'
+import { type Draft, draftOf, KEY_TERMS, NEW_KEY_TERMS, type Term, TermFields, termsIn } from './key-terms.tsx'
 
 /**
  * Form of the terms of a key or a group, which begins with the name.
@@ -27,19 +27,26 @@ export function TermsDialog(props: {
   hint?: string
   send: (terms: Record<string, unknown>) => Promise<void>
   onClose: () => void
-  children: (form: Editing<Draft> & { faultOf: FaultOf }) => ComponentChildren
+  children?: ComponentChildren
 }) {
-  const { nameHint: hint, terms, of, isReady = true, send, ...dialog } = props
+  const { nameHint, terms, of, isReady = true, send, children, ...dialog } = props
   const sentBy = (draft: Draft, was: Draft) => termsIn(terms, draft, of === null ? undefined : was)
   const isChanged = (draft: Draft, was: Draft) => Object.keys(sentBy(draft, was)).length > 0
   return (
     <FormDialog<Draft>
       {...dialog}
-      fields={[{ ...NAME, hint }]}
+      fields={[{ name: 'name', label: 'Name', hint: nameHint, required: true, maxLength: 100, autoComplete: 'off' }]}
       initial={draftOf(terms, of ?? { cache: 'auto' })}
       isReady={(draft, was) => isReady && String(draft.name).trim() !== '' && isChanged(draft, was)}
       onSubmit={(draft, was) => send(sentBy(draft, was))}
-    />
+    >
+      {(form) => (
+        <>
+          {children}
+          <TermFields {...form} terms={terms} />
+        </>
+      )}
+    </FormDialog>
   )
 }
 
@@ -81,28 +88,23 @@ export function NewKeyDialog({ onMade, onClose }: { onMade: () => void; onClose:
       action="Create key"
       nameHint="Display name, to recognize the key."
       wide
-      terms={[...KEY_TERMS, WALLET]}
+      terms={NEW_KEY_TERMS}
       of={null}
       isReady={scopes.length > 0}
       send={make}
       onClose={onClose}
     >
-      {(form) => (
-        <>
-          <fieldset>
-            <legend>Scopes</legend>
-            {SCOPES.map(({ scope, label }) => (
-              <Checkbox
-                key={scope}
-                label={label}
-                checked={scopes.includes(scope)}
-                onChange={(on) => setScopes(on ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
-              />
-            ))}
-          </fieldset>
-          <KeyFields {...form} more={[WALLET]} />
-        </>
-      )}
+      <fieldset>
+        <legend>Scopes</legend>
+        {SCOPES.map(({ scope, label }) => (
+          <Checkbox
+            key={scope}
+            label={label}
+            checked={scopes.includes(scope)}
+            onChange={(on) => setScopes(on ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
+          />
+        ))}
+      </fieldset>
     </TermsDialog>
   )
 }
@@ -132,9 +134,7 @@ export function EditKeyDialog({ of, onClose, onChanged }: OfKey) {
       hint="New limits apply to calls at once in this process, and within 5 s in others."
       send={save}
       onClose={onClose}
-    >
-      {(form) => <KeyFields {...form} />}
-    </TermsDialog>
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 import type { AlertRecord } from '../../../../../src/identity/alert-thresholds.ts'
 import type { BudgetRecord } from '../../../../../src/identity/budgets.ts'
 import type { Period } from '../../../../../src/text/period.ts'
+import type { components } from '../../api-types.ts'
 import { PERIOD_OPTIONS } from '../../components/budgets.tsx'
 import {
   Button,
@@ -35,6 +36,13 @@ interface Conversion {
 /** Field of a term: its name is the path of its value, such as `limits.concurrent`. */
 export type Term = FieldSpec<Draft> & { as: Conversion }
 
+type Schemas = components['schemas']
+type PathsOf<Sent extends { limits?: object }> =
+  | Exclude<keyof Sent, 'limits' | 'scopes'>
+  | `limits.${keyof NonNullable<Sent['limits']> & string}`
+/** A term for each field that a request may hold: a field without one does not compile. */
+type TermsOf<Sent extends { limits?: object }> = Readonly<Record<PathsOf<Sent> & string, Omit<Term, 'name'>>>
+
 /** Conversions of terms. Empty text is null: no limit, none, all or never. */
 const AS = {
   name: { shown: (name = '') => name, read: (text: string) => text },
@@ -51,6 +59,13 @@ const AS = {
   budgets: {
     shown: (budgets: readonly BudgetRecord[] = []) => budgets.map(({ usd, per }) => ({ usd: String(usd), per })),
     read: (drafts: readonly BudgetDraft[]) => drafts.map(({ usd, per }) => ({ usd: amountIn(usd), per })),
+  },
+  repeats: {
+    shown: (of: { times: number; minutes: number } | null = null) => (of === null ? '' : `${of.times}/${of.minutes}`),
+    read(text: string) {
+      const [, times, minutes] = /^\s*(\d+)\s*\/\s*(\d+)\s*$/.exec(text) ?? []
+      return times === undefined ? text.trim() || null : { times: Number(times), minutes: Number(minutes) }
+    },
   },
   // Percentages, separated by commas or spaces.
   alerts: {
@@ -86,33 +101,12 @@ export function termsIn(terms: readonly Term[], draft: Draft, was?: Draft): Reco
   return Object.keys(limits).length > 0 ? { ...sent, limits } : sent
 }
 
-/** Shares of each budget at which an alert is sent. */
-export const ALERTS: Term = {
-  name: 'alerts',
-  as: AS.alerts,
-  label: 'Alerts at, in percent of a budget',
-  hint: 'Such as 50, 80. Each sends one alert per budget and period to alerts.webhook_url. Empty: no alerts.',
-  inputMode: 'text',
-  placeholder: 'none',
-  autoComplete: 'off',
-}
-
-/** Name of a key or group. */
-export const NAME: Term = {
-  name: 'name',
-  as: AS.name,
-  label: 'Name',
-  required: true,
-  maxLength: 100,
-  autoComplete: 'off',
-}
-
 /**
  * Fields for any number of budgets, one for each period.
  *
  * @param at path of the budgets in the draft and the request
  */
-export function BudgetFields(props: Editing<Draft> & { at: string; faultOf: FaultOf }) {
+function BudgetFields(props: Editing<Draft> & { at: string; faultOf: FaultOf }) {
   const { draft, at, faultOf } = props
   const of = draft[at] as readonly BudgetDraft[]
   const onEdit = (budgets: readonly BudgetDraft[]) => props.edit({ [at]: budgets })
@@ -151,41 +145,55 @@ export function BudgetFields(props: Editing<Draft> & { at: string; faultOf: Faul
   )
 }
 
-const BILLINGS = [
-  { value: 'recorded', label: 'Recorded: nothing is charged' },
-  { value: 'cost', label: 'Cost: the provider’s price' },
-  { value: 'metered', label: 'Metered: the cost plus a margin' },
-]
-const GROUP: Term = { name: 'group', as: AS.word, label: 'Group', hint: 'Its budgets also apply to the key.' }
-const BILLING: Term = { name: 'billing', as: AS.choice, label: 'Billing', hint: 'Admin keys are always recorded.' }
-const BUDGETS: Term = { name: 'limits.budgets', as: AS.budgets, label: 'Budgets' }
-
 /** Number without a limit while it is empty. */
-const limit = (name: string, label: string, inputMode: 'numeric' | 'decimal' = 'numeric'): Term => ({
-  name: `limits.${name}`,
+const limit = (label: string, inputMode: 'numeric' | 'decimal' = 'numeric') => ({
   as: AS.amount,
   label,
   inputMode,
   placeholder: 'no limit',
 })
 
-const LIMITS: Term[] = [
-  {
-    ...limit('credit_limit_usd', 'Credit in USD', 'decimal'),
+/** Terms of a group, which a key has, too. */
+const COMMON = {
+  name: { as: AS.name, label: 'Name', required: true, maxLength: 100, autoComplete: 'off' },
+  alerts: {
+    as: AS.alerts,
+    label: 'Alerts at, in percent of a budget',
+    hint: 'Such as 50, 80. Each sends one alert per budget and period to alerts.webhook_url. Empty: no alerts.',
+    inputMode: 'text',
+    placeholder: 'none',
+    autoComplete: 'off',
+  },
+  'limits.session_usd': limit('Session in USD', 'decimal'),
+  'limits.session_calls': limit('Calls of a session'),
+  'limits.session_minutes': limit('Minutes of a session'),
+  'limits.repeats': {
+    as: AS.repeats,
+    label: 'Repeats in a session',
+    hint: 'Such as 5/10: the same request or result at most 5 times in 10 minutes.',
+    placeholder: 'no limit',
+  },
+} as const
+
+const GROUP: TermsOf<Schemas['NewGroup']> = { ...COMMON, budgets: { as: AS.budgets, label: 'Budgets' } }
+
+const { name, alerts, ...OF_SESSIONS } = COMMON
+const KEY: TermsOf<Schemas['NewKey']> = {
+  name,
+  group: { as: AS.word, label: 'Group', hint: 'Its budgets also apply to the key.' },
+  billing: { as: AS.choice, label: 'Billing', hint: 'Admin keys are always recorded.' },
+  'limits.budgets': { as: AS.budgets, label: 'Budgets' },
+  alerts,
+  'limits.credit_limit_usd': {
+    ...limit('Credit in USD', 'decimal'),
     hint: 'Spending limit beyond deposits. Empty: the default.',
     placeholder: 'default',
   },
-  limit('requests_per_minute', 'Requests per minute'),
-  limit('tokens_per_minute', 'Tokens per minute'),
-  limit('concurrent', 'Concurrent calls'),
-  limit('session_usd', 'Session in USD', 'decimal'),
-  limit('session_calls', 'Calls of a session'),
-  limit('session_minutes', 'Minutes of a session'),
-]
-
-const SCOPE: Term[] = [
-  {
-    name: 'models',
+  'limits.requests_per_minute': limit('Requests per minute'),
+  'limits.tokens_per_minute': limit('Tokens per minute'),
+  'limits.concurrent': limit('Concurrent calls'),
+  ...OF_SESSIONS,
+  models: {
     as: AS.lines,
     label: 'Models',
     hint: 'One per line; * matches any characters. Empty: all models.',
@@ -193,8 +201,7 @@ const SCOPE: Term[] = [
     spellcheck: false,
     placeholder: 'gpt-*',
   },
-  {
-    name: 'lenient',
+  lenient: {
     as: AS.yes,
     label: 'What an upstream cannot express',
     hint: 'Dropped parts of a request are named in x-gazeway-changed.',
@@ -203,8 +210,7 @@ const SCOPE: Term[] = [
       { value: 'yes', label: 'Drop it' },
     ],
   },
-  {
-    name: 'cache',
+  cache: {
     as: AS.choice,
     label: 'Prompt caches',
     hint: 'Marks and keys by which providers find the beginning of a session’s prompt.',
@@ -213,48 +219,54 @@ const SCOPE: Term[] = [
       { value: 'off', label: 'Leave to the client' },
     ],
   },
-  {
-    name: 'expires_at',
+  expires_at: {
     as: AS.time,
     label: 'Expires',
     hint: 'In the time zone of your browser. Empty: never.',
     type: 'datetime-local',
   },
-]
-
-/** Terms of a group. */
-export const GROUP_TERMS: readonly Term[] = [NAME, { name: 'budgets', as: AS.budgets, label: 'Budgets' }, ALERTS]
-
-/** Terms of a key. */
-export const KEY_TERMS: readonly Term[] = [NAME, GROUP, BILLING, BUDGETS, ALERTS, ...LIMITS, ...SCOPE]
-
-/** Wallet of a new key. */
-export const WALLET: Term = {
-  name: 'wallet',
-  as: AS.word,
-  label: 'Wallet',
-  hint: 'Optional. Wallet address (0x…) to bind to this key.',
-  spellcheck: false,
-  placeholder: '0x…',
+  wallet: {
+    as: AS.word,
+    label: 'Wallet',
+    hint: 'Optional. Wallet address (0x…) to bind to this key.',
+    spellcheck: false,
+    placeholder: '0x…',
+  },
 }
 
-/** All settings of a key except its name. @param more terms after them */
-export function KeyFields({ more = [], ...form }: Editing<Draft> & { faultOf: FaultOf; more?: readonly Term[] }) {
-  const groups = [{ value: '', label: 'None' }, ...groupOptions(useGroups(), String(form.draft.group))]
+const named = (terms: Readonly<Record<string, Omit<Term, 'name'>>>): Term[] =>
+  Object.entries(terms).map(([name, term]) => ({ name, ...term }))
+
+/** Terms of a group, of a new key, and of a key that is changed: its wallet stays. */
+export const GROUP_TERMS = named(GROUP)
+export const NEW_KEY_TERMS = named(KEY)
+export const KEY_TERMS = NEW_KEY_TERMS.filter(({ name }) => name !== 'wallet')
+
+const BILLINGS = [
+  { value: 'recorded', label: 'Recorded: nothing is charged' },
+  { value: 'cost', label: 'Cost: the provider’s price' },
+  { value: 'metered', label: 'Metered: the cost plus a margin' },
+]
+
+/** All terms of a key or a group besides the name: budgets, then limits side by side, then the others. */
+export function TermFields({ terms, ...form }: Editing<Draft> & { faultOf: FaultOf; terms: readonly Term[] }) {
+  const isOfKey = terms !== GROUP_TERMS
+  const groups = [{ value: '', label: 'None' }, ...groupOptions(useGroups(isOfKey), String(form.draft.group ?? ''))]
   const billings = form.draft.billing === '' ? [{ value: '', label: 'Default' }, ...BILLINGS] : BILLINGS
+  const choices = [
+    { name: 'group', ...KEY.group, options: groups },
+    { name: 'billing', ...KEY.billing, options: billings },
+  ]
+  const isNumber = ({ name }: Term) => name.startsWith('limits.') && name !== 'limits.budgets'
+  const others = terms.slice(terms.findIndex(({ name }) => name === 'models'))
   return (
     <>
+      {isOfKey && <FormFields {...form} fields={[choices]} />}
+      <BudgetFields at={isOfKey ? 'limits.budgets' : 'budgets'} {...form} />
       <FormFields
         {...form}
-        fields={[
-          [
-            { ...GROUP, options: groups },
-            { ...BILLING, options: billings },
-          ],
-        ]}
+        fields={[{ name: 'alerts', ...alerts }, terms.filter(isNumber), ...(isOfKey ? others : [])]}
       />
-      <BudgetFields at={BUDGETS.name} {...form} />
-      <FormFields {...form} fields={[ALERTS, LIMITS, ...SCOPE, ...more]} />
     </>
   )
 }
