@@ -1,6 +1,7 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
+import { KeyNames } from './components/caller-name.tsx'
 import { Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/content.ts'
 import { Button } from './components/forms.ts'
 import { Icon } from './components/icon.tsx'
@@ -57,6 +58,7 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
 
   return (
     <div class="shell">
+      <KeyNames />
       <header class={open ? 'side open' : 'side'}>
         <a
           class="skip"

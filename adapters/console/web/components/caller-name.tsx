@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../src/identity/key.ts'
 import { ApiError, api } from '../api.ts'
@@ -9,33 +10,41 @@ import { useLive } from '../use-live.ts'
 
 type Key = Pick<KeyRecord, 'id' | 'name'>
 
-/** Display names of callers. */
-export interface Names {
-  /** Returns the name of a key if it is known, else a short form of the id. */
-  of(id: string): string
-  /** Known keys, newest first. */
-  known: readonly Key[]
-}
-
 /** Largest page of the API. */
 const KEYS = '/api/keys?limit=1000'
 /** Maximum number of pages of older keys to read. */
 const MAX_OLDER_PAGES = 20
 
-/** Names of keys: all keys for an admin, the own key for anyone else. */
-export function useNames(): Names {
-  const { id: own = '', isAdmin = false } = session.value ?? {}
-  const { data } = useLive<List<Key>>(isAdmin ? KEYS : null, { everyMs: 30_000 })
+/** True while a component shows names of keys. */
+const isShown = signal(false)
+/** Known keys, newest first. */
+const known = signal<readonly Key[]>([], {
+  watched: () => queueMicrotask(() => show(true)),
+  unwatched: () => queueMicrotask(() => show(false)),
+})
+
+function show(is: boolean): void {
+  isShown.value = is
+}
+
+/** Loads the names of keys while some are shown, for an admin. Stands once in the frame of all pages. */
+export function KeyNames() {
+  const path = isShown.value && session.value?.isAdmin ? KEYS : null
+  const { data } = useLive<List<Key>>(path, { everyMs: 30_000 })
   const older = useOlder(data?.next_cursor ?? null)
-  const known = [...(data?.items ?? []), ...older]
-  return {
-    known,
-    of(id) {
-      const name = known.find((key) => key.id === id)?.name
-      if (id === own) return 'You'
-      return name ?? (id === 'key_environment' ? 'GAZEWAY_API_KEY' : shortId(id))
-    },
-  }
+  useEffect(() => {
+    if (data) known.value = [...data.items, ...older]
+  }, [data, older])
+  // The next key that signs in may not see them.
+  useEffect(() => () => void (known.value = []), [])
+  return null
+}
+
+/** Name of a key if it is known, else a short form of its id. */
+export function nameOf(id: string): string {
+  const name = known.value.find((key) => key.id === id)?.name
+  if (id === session.value?.id) return 'You'
+  return name ?? (id === 'key_environment' ? 'GAZEWAY_API_KEY' : shortId(id))
 }
 
 /**
@@ -71,25 +80,23 @@ function useOlder(first: string | null): readonly Key[] {
  * Options of a caller selection. Always includes `chosen`: the address may contain a wallet or a key that is not
  * listed.
  */
-export function callerOptions(names: Names, chosen: string): { value: string; label: string }[] {
-  const listed = names.known.map(({ id, name }) => ({ value: id, label: `${name} · ${shortId(id)}` }))
-  if (chosen === '' || names.known.some(({ id }) => id === chosen)) return listed
-  return [...listed, { value: chosen, label: names.of(chosen) }]
+export function callerOptions(chosen: string): { value: string; label: string }[] {
+  const listed = known.value.map(({ id, name }) => ({ value: id, label: `${name} · ${shortId(id)}` }))
+  if (chosen === '' || listed.some(({ value }) => value === chosen)) return listed
+  return [...listed, { value: chosen, label: nameOf(chosen) }]
 }
 
 /** Name of a key or wallet, with the id as its title. The name of a key that may be seen leads to its page. */
-export function Caller({ id, names }: { id: string; names: Names }) {
+export function Caller({ id }: { id: string }) {
   const { id: own, isAdmin } = session.value ?? {}
-  const isShown = id.startsWith('key_') && (isAdmin || id === own)
-  const name = isShown ? <a href={href('keys', { id })}>{names.of(id)}</a> : names.of(id)
+  const isShownTo = id.startsWith('key_') && (isAdmin || id === own)
   return (
     <span class="caller" title={id}>
-      {name}
+      {isShownTo ? <a href={href('keys', { id })}>{nameOf(id)}</a> : nameOf(id)}
     </span>
   )
 }
 
 /** Name of the key of a record that may have none. */
-export function KeyLink({ id, names }: { id: string | null; names: Names }) {
-  return id === null || id === '' ? <span class="muted">no key</span> : <Caller id={id} names={names} />
-}
+export const KeyLink = ({ id }: { id: string | null }) =>
+  id === null || id === '' ? <span class="muted">no key</span> : <Caller id={id} />

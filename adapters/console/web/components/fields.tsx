@@ -211,7 +211,7 @@ export function Primary(props: {
 export const BusyAround = createContext<(busy: boolean) => void>(() => {})
 
 /** Notifies the surrounding elements whether work is in progress. */
-export function useBusyAround(busy: boolean): void {
+function useBusyAround(busy: boolean): void {
   const tell = useContext(BusyAround)
   useLayoutEffect(() => {
     if (!busy) return

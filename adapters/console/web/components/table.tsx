@@ -169,7 +169,7 @@ function FoldButton({ isOpen, onClick }: { isOpen: boolean; onClick: () => void 
  * @param back label of the button for the previous page
  * @param on label of the button for the next page
  */
-export function Pager(props: {
+function Pager(props: {
   page: Pick<Paged<unknown>, 'items' | 'total' | 'first' | 'next' | 'previous'>
   /** Label of the list. */
   of: string

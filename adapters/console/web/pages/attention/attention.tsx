@@ -1,5 +1,5 @@
 import type { GazeSessionSummary } from '../../../../../src/gaze/gaze-sessions.ts'
-import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller } from '../../components/caller-name.tsx'
 import { Page } from '../../components/content.ts'
 import { useFilters } from '../../components/forms.ts'
 import { type Column, countColumn, figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
@@ -37,7 +37,7 @@ export default function Attention({ id, query }: PageProps) {
   )
 }
 
-const columnsFor = (names: Names): Column<GazeSessionSummary>[] => [
+const COLUMNS: Column<GazeSessionSummary>[] = [
   { key: 'session_id', label: 'Session', render: ({ session_id }) => shortId(session_id) },
   {
     key: 'attestation',
@@ -50,7 +50,7 @@ const columnsFor = (names: Names): Column<GazeSessionSummary>[] => [
   {
     key: 'caller_id',
     label: 'From',
-    render: ({ caller_id }) => (caller_id === null ? 'local tool' : <Caller id={caller_id} names={names} />),
+    render: ({ caller_id }) => (caller_id === null ? 'local tool' : <Caller id={caller_id} />),
   },
   whenColumn('updated_at', 'Last record'),
 ]
@@ -70,7 +70,7 @@ function Sessions({ query }: Pick<PageProps, 'query'>) {
       list={page}
       loading="the sessions"
       opens="attention"
-      columns={columnsFor(useNames())}
+      columns={COLUMNS}
       empty={{
         title: 'No gaze sessions yet',
         hint: 'Record a session here, or send records from an editor or eye tracker to POST /api/gaze/store.',

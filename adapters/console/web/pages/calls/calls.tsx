@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { CALL_STATUS_NAMES } from '../../../../../src/calls/call-status.ts'
-import { Caller, callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller, callerOptions } from '../../components/caller-name.tsx'
 import { Badge, Page } from '../../components/content.ts'
 import { ALL, Button, TIMES, useFilters } from '../../components/forms.ts'
 import { type Column, figureColumn, ListCard, moneyColumn, whenColumn } from '../../components/lists.ts'
@@ -30,7 +30,7 @@ export default function Calls({ id, query }: PageProps) {
   )
 }
 
-const columnsFor = (names: Names): Column<CallRecord>[] => [
+const COLUMNS: Column<CallRecord>[] = [
   whenColumn('at', 'When'),
   { key: 'status', label: 'Status', render: (call) => <Outcome call={call} /> },
   {
@@ -44,7 +44,7 @@ const columnsFor = (names: Names): Column<CallRecord>[] => [
   {
     key: 'caller_id',
     label: 'Caller',
-    render: (call) => (call.caller_id === null ? nobody(call) : <Caller id={call.caller_id} names={names} />),
+    render: (call) => (call.caller_id === null ? nobody(call) : <Caller id={call.caller_id} />),
   },
   figureColumn('Tokens', ({ usage }) => (usage === null ? '—' : count(usage.total_tokens))),
   figureColumn('Cached', ({ usage }) =>
@@ -59,12 +59,11 @@ function Trail({ query }: Pick<PageProps, 'query'>) {
   const filters = useFilters(query, FILTERS, ['calls'])
   const { draft, asked } = filters
   const live = useLiveTrail(asked)
-  const names = useNames()
   const groups = useGroups(isAdmin && draft.group !== '')
   const callers = {
     name: 'caller_id',
     label: 'Caller',
-    options: [ALL, ...callerOptions(names, draft.caller_id)],
+    options: [ALL, ...callerOptions(draft.caller_id)],
   } as const
   const ofGroup = { name: 'group', label: 'Group', options: [ALL, ...groupOptions(groups, draft.group)] } as const
   return (
@@ -90,7 +89,7 @@ function Trail({ query }: Pick<PageProps, 'query'>) {
       list={live.page}
       loading="the calls"
       opens="calls"
-      columns={columnsFor(names)}
+      columns={COLUMNS}
       empty={{
         title: 'No calls yet',
         hint: 'Calls appear as they end. Have a coding agent use the models of Gazeway, or chat on the Connections page:',

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ConnectionRecord } from '../../../../../src/connections/live-connection.ts'
 import type { Closed } from '../../../../platform/routes/connections-routes.ts'
 import { api } from '../../api.ts'
-import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller } from '../../components/caller-name.tsx'
 import { Badge, notify, Page } from '../../components/content.ts'
 import { Confirm, Primary } from '../../components/forms.ts'
 import { curlOf } from '../../components/layout.tsx'
@@ -19,7 +19,7 @@ const CLOSINGS: Record<Closed['status'], string> = {
   cancelled: 'The unused ticket is cancelled.',
 }
 
-const columnsFor = (names: Names): Column<ConnectionRecord>[] => [
+const COLUMNS: Column<ConnectionRecord>[] = [
   { key: 'user', label: 'User' },
   {
     key: 'role',
@@ -27,7 +27,7 @@ const columnsFor = (names: Names): Column<ConnectionRecord>[] => [
     render: ({ role }) => <Badge tone={role === 'admin' ? 'accent' : 'neutral'}>{role}</Badge>,
   },
   idColumn('session_id', 'Session'),
-  { key: 'key_id', label: 'Key', render: ({ key_id }) => <Caller id={key_id} names={names} /> },
+  { key: 'key_id', label: 'Key', render: ({ key_id }) => <Caller id={key_id} /> },
   { key: 'remote', label: 'From' },
   countColumn('messages', 'Frames'),
   whenColumn('connected_at', 'Since'),
@@ -57,10 +57,7 @@ export default function Connections() {
         label="Live connections"
         list={page}
         loading="the connections"
-        columns={[
-          ...columnsFor(useNames()),
-          actionsColumn('Action', ({ user }) => user, [{ word: 'Disconnect', onAct: setEnding }]),
-        ]}
+        columns={[...COLUMNS, actionsColumn('Action', ({ user }) => user, [{ word: 'Disconnect', onAct: setEnding }])]}
         empty={{
           title: 'No connections',
           hint: 'Create a connection for an agent with “New connection”, connect in the chat below, or have an agent ask for a ticket:',

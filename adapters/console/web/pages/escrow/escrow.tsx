@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task, TaskStats } from '../../../../../src/tasks/task-record.ts'
-import { Caller, callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller, callerOptions } from '../../components/caller-name.tsx'
 import { Countdown, Grid, NotLoaded, Page, Stat, When } from '../../components/content.ts'
 import { ALL, useFilters } from '../../components/forms.ts'
 import { Exact } from '../../components/inline.tsx'
@@ -35,7 +35,6 @@ function EscrowStory({ id }: { id: string }) {
 }
 
 function EscrowList({ query }: { query: URLSearchParams }) {
-  const names = useNames()
   const filters = useFilters(query, ['status', 'payer'], ['escrow'])
   const page = usePage<Escrow>(`/api/wallet/escrow${filters.asked}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
@@ -72,7 +71,7 @@ function EscrowList({ query }: { query: URLSearchParams }) {
           one: 'escrow',
           fields: [
             { name: 'status', label: 'Status', options: STATUSES },
-            { name: 'payer', label: 'From', options: [ALL, ...callerOptions(names, filters.draft.payer)] },
+            { name: 'payer', label: 'From', options: [ALL, ...callerOptions(filters.draft.payer)] },
           ],
         }}
         label="Escrows, newest first"
@@ -80,7 +79,7 @@ function EscrowList({ query }: { query: URLSearchParams }) {
         error={page.error ?? stats.error}
         onRetry={reload}
         opens="escrow"
-        columns={columnsFor(tasks, names, setMoving)}
+        columns={columnsFor(tasks, setMoving)}
         empty={{
           title: 'No escrows yet',
           hint: 'Creating a task with a reward locks the reward here.',
@@ -88,7 +87,7 @@ function EscrowList({ query }: { query: URLSearchParams }) {
           action: <a href={href('tasks')}>Go to Tasks</a>,
         }}
       />
-      {moving && <EscrowDialog asked={moving} names={names} onMoved={reload} onClose={() => setMoving(null)} />}
+      {moving && <EscrowDialog asked={moving} onMoved={reload} onClose={() => setMoving(null)} />}
     </Page>
   )
 }
@@ -105,7 +104,6 @@ const rowsOf = (status: string) => (session.value?.isAdmin ? href('escrow', { qu
 
 const columnsFor = (
   tasks: ReadonlyMap<string, Task>,
-  names: Names,
   onAsk: (asked: EscrowAsked) => void,
 ): readonly Column<Escrow>[] => [
   {
@@ -115,11 +113,11 @@ const columnsFor = (
     render: ({ task_id }) => <span title={task_id}>{tasks.get(task_id)?.title ?? shortId(task_id)}</span>,
   },
   figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} />),
-  { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} names={names} /> },
+  { key: 'payer', label: 'From', render: ({ payer }) => <Caller id={payer} /> },
   {
     key: 'recipient',
     label: 'To',
-    render: (escrow) => <Payee of={escrow} task={tasks.get(escrow.task_id)} names={names} />,
+    render: (escrow) => <Payee of={escrow} task={tasks.get(escrow.task_id)} />,
   },
   { key: 'status', label: 'Status', render: (escrow) => <EscrowState of={escrow} /> },
   { key: 'expires', label: 'Expires', render: (escrow) => <Expiry of={escrow} /> },
@@ -131,9 +129,9 @@ const columnsFor = (
 ]
 
 /** Recipient of an escrow: the named one, or the agent that completes its task. */
-function Payee({ of, task, names }: { of: Escrow; task: Task | undefined; names: Names }) {
+function Payee({ of, task }: { of: Escrow; task: Task | undefined }) {
   const id = of.recipient ?? (task?.status === 'completed' ? task.claimed_by : null)
-  if (id) return <Caller id={id} names={names} />
+  if (id) return <Caller id={id} />
   return <span class="muted">{of.status === 'refunded' ? '—' : 'agent'}</span>
 }
 

@@ -4,7 +4,7 @@ import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Attestation } from '../../../../../src/gaze/attestation.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
-import type { Names } from '../../components/caller-name.tsx'
+import { nameOf } from '../../components/caller-name.tsx'
 import { Badge, Countdown, Facts, notify } from '../../components/content.ts'
 import { Button, Confirm, TextField } from '../../components/forms.ts'
 import { percent, shortId, usdExact } from '../../format.ts'
@@ -50,7 +50,7 @@ export function EscrowActions(props: { escrow: Escrow; task: Task | undefined; o
 }
 
 /** Confirms the release or refund of an escrow. */
-export function EscrowDialog(props: { asked: EscrowAsked; names: Names; onMoved: () => void; onClose: () => void }) {
+export function EscrowDialog(props: { asked: EscrowAsked; onMoved: () => void; onClose: () => void }) {
   const { asked, ...rest } = props
   const { what, escrow, task } = asked
   if (what === 'release') return <ReleaseDialog escrow={escrow} task={task} {...rest} />
@@ -58,7 +58,7 @@ export function EscrowDialog(props: { asked: EscrowAsked; names: Names; onMoved:
 }
 
 /** Confirms the payment of a reward, with the attestation that proves attention to its task. */
-function ReleaseDialog({ task, names, ...on }: Moving) {
+function ReleaseDialog({ task, ...on }: Moving) {
   const { escrow } = on
   const isReviewed = task.review !== null
   const ofTask = `/api/attestation/status?task_id=${task.id}`
@@ -68,17 +68,17 @@ function ReleaseDialog({ task, names, ...on }: Moving) {
 
   const release = async () => {
     await api.post('/api/wallet/escrow/release', { escrow_id: escrow.id, attestation_id: attestation.trim() })
-    return `moved to ${recipientOf(escrow, task, names)}`
+    return `moved to ${recipientOf(escrow, task)}`
   }
   const facts = {
     From: (
       <>
-        escrow <code>{shortId(escrow.id)}</code>, where <strong>{names.of(escrow.payer)}</strong> locked it
+        escrow <code>{shortId(escrow.id)}</code>, where <strong>{nameOf(escrow.payer)}</strong> locked it
       </>
     ),
     To: (
       <>
-        <strong>{recipientOf(escrow, task, names)}</strong>
+        <strong>{recipientOf(escrow, task)}</strong>
         {escrow.recipient === task.claimed_by && `, which completed the task as ${task.agent ?? 'its agent'}`}
       </>
     ),
@@ -104,8 +104,8 @@ function ReleaseDialog({ task, names, ...on }: Moving) {
 }
 
 /** Recipient of a reward: the named one, or the key that completed the task. */
-function recipientOf({ recipient, payer }: Escrow, { claimed_by }: Task, names: Names): string {
-  return names.of(recipient ?? claimed_by ?? payer)
+function recipientOf({ recipient, payer }: Escrow, { claimed_by }: Task): string {
+  return nameOf(recipient ?? claimed_by ?? payer)
 }
 
 function ReviewHint() {
@@ -142,13 +142,13 @@ function AttestationHint({ of, task }: { of: Attestation | null; task: Task }) {
 }
 
 /** Confirms the refund of locked money to its payer. */
-function RefundDialog({ task, names, ...on }: Moving) {
+function RefundDialog({ task, ...on }: Moving) {
   const { id, payer, status } = on.escrow
   const [reason, setReason] = useState('')
   const why = status === 'expired' ? 'the escrow has expired' : `the task is ${task.status}`
   const refund = async () => {
     await api.post(`/api/wallet/escrow/${id}/refund`, reason.trim() ? { reason: reason.trim() } : {})
-    return `went back to ${names.of(payer)}`
+    return `went back to ${nameOf(payer)}`
   }
   const facts = {
     From: (
@@ -158,7 +158,7 @@ function RefundDialog({ task, names, ...on }: Moving) {
     ),
     To: (
       <>
-        <strong>{names.of(payer)}</strong>, who locked it
+        <strong>{nameOf(payer)}</strong>, who locked it
       </>
     ),
     For: `${task.title}: ${why}`,
@@ -181,7 +181,6 @@ function RefundDialog({ task, names, ...on }: Moving) {
 interface Moving {
   escrow: Escrow
   task: Task
-  names: Names
   onMoved: () => void
   onClose: () => void
 }
@@ -194,7 +193,7 @@ interface Moving {
  * @param children the field of the request
  */
 function MoveDialog(
-  props: Omit<Moving, 'task' | 'names'> & {
+  props: Omit<Moving, 'task'> & {
     action: 'Release' | 'Refund'
     facts: Record<string, ComponentChildren>
     move: () => Promise<string>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import { api } from '../../api.ts'
-import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller } from '../../components/caller-name.tsx'
 import { Badge, Card, Copy, Facts, Grid, NotLoaded, notify, Page, Verbatim, When } from '../../components/content.ts'
 import { Button, Confirm, Dialog, Primary } from '../../components/forms.ts'
 import { Empty } from '../../components/layout.tsx'
@@ -17,7 +17,6 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
   const [isEdited, setEdited] = useState(false)
   const [toDelete, setToDelete] = useState<Memory | null>(null)
   const live = useLive<{ memory: Memory }>(`/api/memory/recall${queryOf({ key, namespace, project })}`)
-  const names = useNames()
   const found = live.data?.memory
   // Without one of its project, recall finds that of no project, which is another memory.
   const memory = found && (found.project ?? null) === (project ?? null) ? found : undefined
@@ -53,7 +52,7 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
             <Verbatim label="Text of the value" text={textOf(memory.value)} />
           </Card>
           <Card title="Details">
-            <MemoryFacts memory={memory} names={names} />
+            <MemoryFacts memory={memory} />
           </Card>
         </Grid>
       ) : found ? (
@@ -85,14 +84,14 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
   )
 }
 
-function MemoryFacts({ memory, names }: { memory: Memory; names: Names }) {
+function MemoryFacts({ memory }: { memory: Memory }) {
   return (
     <Facts
       of={{
         Namespace: memory.namespace,
         Project: memory.project ?? 'all projects',
         Tags: memory.tags.length === 0 ? '—' : <Tags of={memory.tags} />,
-        'Written by': <Writer memory={memory} names={names} />,
+        'Written by': <Writer memory={memory} />,
         Version: memory.version,
         Stored: <Stored memory={memory} />,
         Expires: memory.expires_at === null ? 'never' : <When at={memory.expires_at} />,
@@ -127,7 +126,7 @@ function Stored({ memory: { version, created_at, updated_at } }: { memory: Memor
 }
 
 /** Writer of a memory: the name of its key, or this machine, for the tools of assistants on it. */
-export function Writer({ memory, names }: { memory: Pick<Memory, 'written_by'>; names: Names }) {
+export function Writer({ memory }: { memory: Pick<Memory, 'written_by'> }) {
   const { written_by: id } = memory
-  return id === null ? 'This machine' : <Caller id={id} names={names} />
+  return id === null ? 'This machine' : <Caller id={id} />
 }

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { MemoryStats } from '../../../../platform/routes/memory-routes.ts'
-import { type Names, useNames } from '../../components/caller-name.tsx'
 import { notify, Page } from '../../components/content.ts'
 import { ALL, Dialog, type FieldSpec, Primary, useFilters } from '../../components/forms.ts'
 import { type Column, ListCard, whenColumn } from '../../components/lists.ts'
@@ -15,7 +14,7 @@ import { type MemoryFilter, textOf, useMemories } from './use-memories.ts'
 const EXCERPT = 160
 
 /** Columns, with excerpts in place of values after a search. */
-const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null): readonly Column<Memory>[] => [
+const columnsFor = (excerpts: ReadonlyMap<string, string> | null): readonly Column<Memory>[] => [
   { key: 'key', label: 'Key', align: 'words' },
   {
     key: 'value',
@@ -25,7 +24,7 @@ const columnsFor = (names: Names, excerpts: ReadonlyMap<string, string> | null):
   },
   { key: 'tags', label: 'Tags', render: ({ tags }) => <Tags of={tags} /> },
   { key: 'namespace', label: 'Namespace' },
-  { key: 'written_by', label: 'Written by', render: (memory) => <Writer memory={memory} names={names} /> },
+  { key: 'written_by', label: 'Written by', render: (memory) => <Writer memory={memory} /> },
   { key: 'version', label: 'Version', align: 'right' },
   whenColumn('updated_at', 'Stored'),
 ]
@@ -44,7 +43,6 @@ export default function Memories({ id, query }: PageProps) {
 function MemoryList({ query }: { query: URLSearchParams }) {
   const filters = useFilters(query, ['words', 'namespace', 'tag'], ['memory'])
   const [making, setMaking] = useState(false)
-  const names = useNames()
   const stats = useLive<MemoryStats>('/api/memory/stats', { everyMs: 10_000 })
   const found = useMemories(filters.draft)
   const reload = () => {
@@ -69,7 +67,7 @@ function MemoryList({ query }: { query: URLSearchParams }) {
         list={found.list}
         onRetry={reload}
         loading="the memories"
-        columns={columnsFor(names, found.excerpts)}
+        columns={columnsFor(found.excerpts)}
         opens={({ key, namespace, project }) => href('memory', { id: key, query: { in: namespace, project } })}
         empty={{
           title: 'No memories yet',

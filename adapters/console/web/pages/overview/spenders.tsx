@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { CallSums } from '../../../../../src/calls/call-stats.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
-import { useNames } from '../../components/caller-name.tsx'
+import { nameOf } from '../../components/caller-name.tsx'
 import { Card, Empty, ErrorNote } from '../../components/content.ts'
 import { BarList } from '../../components/lists.ts'
 import { callsText, usd } from '../../format.ts'
@@ -12,7 +12,6 @@ const MAX_SHOWN = 4
 
 /** Today's cost by caller and by model. */
 export function Spenders({ today: { from, byCaller, byModel } }: { today: Today }) {
-  const names = useNames()
   const shares = {
     bar: costOf,
     empty: <Empty title="No calls today yet" hint="Calls appear here when they end." />,
@@ -26,7 +25,7 @@ export function Spenders({ today: { from, byCaller, byModel } }: { today: Today 
             {...shares}
             label="Cost by caller"
             groups={made(byCaller.data)}
-            nameOf={(key) => (key === '' ? 'Tools on this machine' : names.of(key))}
+            nameOf={(key) => (key === '' ? 'Tools on this machine' : nameOf(key))}
             hrefOf={(key) => key && callsToday(from, { caller_id: key })}
           />
         )}
@@ -80,14 +79,13 @@ const REFUSED = { status: 'refused' }
 /** Callers refused today: no valid key, no money, no permission, or too many calls. */
 export function Refused({ today: { from, byCaller } }: { today: Today }) {
   const all = callsToday(from, REFUSED)
-  const names = useNames()
   return (
     <Card title="Refused today" actions={<a href={all}>All refused calls</a>}>
       {byCaller.data && (
         <Shares
           label="Refused calls by caller"
           groups={byCaller.data.groups.filter(({ refused }) => refused > 0)}
-          nameOf={(key) => (key === '' ? 'Unknown key' : names.of(key))}
+          nameOf={(key) => (key === '' ? 'Unknown key' : nameOf(key))}
           hrefOf={(key) => callsToday(from, { ...REFUSED, ...(key !== '' && { caller_id: key }) })}
           othersHref={all}
           bar={(groups) => {

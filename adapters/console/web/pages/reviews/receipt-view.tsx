@@ -1,6 +1,6 @@
 import type { ReviewWithParts } from '../../../../../src/review/review-record.ts'
 import type { Review } from '../../../../../src/review/statement.ts'
-import { Caller, useNames } from '../../components/caller-name.tsx'
+import { Caller } from '../../components/caller-name.tsx'
 import { Card, Copy, Empty, ErrorNote, Facts, Grid, Page, Verbatim, When } from '../../components/content.ts'
 import { Button } from '../../components/forms.ts'
 import { type Column, DataTable, figureColumn } from '../../components/lists.ts'
@@ -66,7 +66,6 @@ export function ReceiptView(props: {
 }
 
 function ReceiptFacts({ review, signed }: { review: ReviewWithParts; signed: Review | null }) {
-  const names = useNames()
   const { head, task_id, receipt } = review
   return (
     <>
@@ -80,7 +79,7 @@ function ReceiptFacts({ review, signed }: { review: ReviewWithParts; signed: Rev
           Plausibility: signed?.evidence.plausibility != null && percent(signed.evidence.plausibility),
           Reasons: signed && signed.evidence.reasons.length > 0 && signed.evidence.reasons.join('; '),
           Checks: signed && signed.checks.length > 0 && signed.checks.join(', '),
-          'Key of the reader': <Caller id={review.caller_id} names={names} />,
+          'Key of the reader': <Caller id={review.caller_id} />,
           Task: task_id && <a href={href('tasks', { id: task_id })}>{shortId(task_id)}</a>,
           Begun: <When at={review.created_at} />,
           Decided: review.decided_at && <When at={review.decided_at} />,

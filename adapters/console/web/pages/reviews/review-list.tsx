@@ -1,5 +1,5 @@
 import type { ReviewRecord } from '../../../../../src/review/review-record.ts'
-import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller } from '../../components/caller-name.tsx'
 import { Badge, Page } from '../../components/content.ts'
 import { type Column, figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { count, shortId } from '../../format.ts'
@@ -9,7 +9,6 @@ import { changeName, DECIDED, signedReview } from './signed-review.ts'
 
 /** All reviews of the key, newest first; an admin sees those of all keys. */
 export function ReviewList() {
-  const names = useNames()
   const page = usePage<ReviewRecord>('/api/reviews', { everyMs: 5000 })
   return (
     <Page
@@ -21,7 +20,7 @@ export function ReviewList() {
         list={page}
         loading="the reviews"
         opens="reviews"
-        columns={columns(names)}
+        columns={columns()}
         empty={{
           title: 'No reviews yet',
           hint: 'Review the last commit of a repository on this machine, or open a completed task whose reward takes a review.',
@@ -32,7 +31,7 @@ export function ReviewList() {
   )
 }
 
-const columns = (names: Names): Column<ReviewRecord>[] => [
+const columns = (): Column<ReviewRecord>[] => [
   {
     key: 'change',
     label: 'Change',
@@ -52,7 +51,7 @@ const columns = (names: Names): Column<ReviewRecord>[] => [
         {
           key: 'caller_id',
           label: 'Reader',
-          render: (row: ReviewRecord) => <Caller id={row.caller_id} names={names} />,
+          render: (row: ReviewRecord) => <Caller id={row.caller_id} />,
         },
       ]
     : []),

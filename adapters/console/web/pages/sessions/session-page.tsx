@@ -4,7 +4,7 @@ import type { SessionCache } from '../../../../../src/calls/session-cache.ts'
 import type { CodingSessionDetails } from '../../../../../src/coding-sessions/read-session.ts'
 import { BarLinks } from '../../components/bars.tsx'
 import { CacheStat } from '../../components/cache-stat.tsx'
-import { KeyLink, useNames } from '../../components/caller-name.tsx'
+import { KeyLink } from '../../components/caller-name.tsx'
 import { Badge, Card, Copy, Facts, Grid, NotLoaded, notify, Page, Stat, When } from '../../components/content.ts'
 import { Button, Confirm, FormDialog } from '../../components/forms.ts'
 import { callsText, count, usd } from '../../format.ts'
@@ -61,7 +61,6 @@ const barOf = (call: CallRecord) => ({
 })
 
 function Figures({ of: one }: { of: CodingSessionDetails }) {
-  const names = useNames()
   const { limits, cache, key, id } = one
   const rows = href('calls', { query: { session: id, caller_id: key } })
   return (
@@ -88,7 +87,7 @@ function Figures({ of: one }: { of: CodingSessionDetails }) {
       />
       <Stat
         label="Key"
-        value={<KeyLink id={key} names={names} />}
+        value={<KeyLink id={key} />}
         hint={[one.client.name, one.client.version].filter(Boolean).join(' ') || undefined}
       />
     </Grid>

@@ -1,5 +1,5 @@
 import type { CodingSession } from '../../../../../src/coding-sessions/coding-session.ts'
-import { callerOptions, KeyLink, useNames } from '../../components/caller-name.tsx'
+import { callerOptions, KeyLink } from '../../components/caller-name.tsx'
 import { Page } from '../../components/content.ts'
 import { ALL, TIMES, useFilters } from '../../components/forms.ts'
 import { ListCard } from '../../components/lists.ts'
@@ -26,12 +26,11 @@ export default function Sessions({ id, query }: PageProps) {
 }
 
 function SessionList({ query }: Pick<PageProps, 'query'>) {
-  const names = useNames()
   const filters = useFilters(query, FILTERS, ['sessions'])
   const page = usePage<CodingSession>(`/api/coding-sessions${filters.asked}`)
-  const keys = [ALL, ...callerOptions(names, filters.draft.key)]
+  const keys = [ALL, ...callerOptions(filters.draft.key)]
   const [work, ...others] = SESSION_COLUMNS
-  const key = { key: 'key', label: 'Key', render: ({ key: id }: CodingSession) => <KeyLink id={id} names={names} /> }
+  const key = { key: 'key', label: 'Key', render: ({ key: id }: CodingSession) => <KeyLink id={id} /> }
   const isAdmin = session.value?.isAdmin === true
   return (
     <ListCard<CodingSession, typeof filters.draft>

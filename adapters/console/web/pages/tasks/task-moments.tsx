@@ -1,34 +1,34 @@
 import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
-import type { Names } from '../../components/caller-name.tsx'
+import { nameOf } from '../../components/caller-name.tsx'
 import { Countdown } from '../../components/content.ts'
 import type { Moment } from '../../components/timeline.tsx'
 import { shortId, usdExact } from '../../format.ts'
 import { href } from '../../router.ts'
 
 /** Events of a task and its escrows, and the possible next ones. */
-export function momentsOf(task: Task, escrows: readonly Escrow[], names: Names): Moment[] {
-  const made: Moment = { at: task.created_at, title: `Created by ${names.of(task.creator)}` }
+export function momentsOf(task: Task, escrows: readonly Escrow[]): Moment[] {
+  const made: Moment = { at: task.created_at, title: `Created by ${nameOf(task.creator)}` }
   return [
     made,
-    ...escrows.map((escrow) => lockMoment(escrow, names)),
+    ...escrows.map(lockMoment),
     ...workMoments(task),
-    ...escrows.flatMap((escrow) => endMoments(escrow, names)),
+    ...escrows.flatMap(endMoments),
     ...nextMoments(task, escrows),
   ]
 }
 
-function lockMoment({ created_at: at, amount_usd, payer }: Escrow, names: Names): Moment {
-  return { at, title: `${usdExact(amount_usd)} locked`, detail: `By ${names.of(payer)}`, tone: 'accent' }
+function lockMoment({ created_at: at, amount_usd, payer }: Escrow): Moment {
+  return { at, title: `${usdExact(amount_usd)} locked`, detail: `By ${nameOf(payer)}`, tone: 'accent' }
 }
 
-function endMoments(escrow: Escrow, names: Names): Moment[] {
+function endMoments(escrow: Escrow): Moment[] {
   const amount = usdExact(escrow.amount_usd)
   const moments: Moment[] = []
   if (escrow.released_at)
     moments.push({
       at: escrow.released_at,
-      title: `${amount} released to ${names.of(escrow.recipient ?? '')}`,
+      title: `${amount} released to ${nameOf(escrow.recipient ?? '')}`,
       tone: 'good',
       detail: escrow.gaze.attestation_id && (
         <>
@@ -47,7 +47,7 @@ function endMoments(escrow: Escrow, names: Names): Moment[] {
   if (escrow.refunded_at)
     moments.push({
       at: escrow.refunded_at,
-      title: `${amount} back to ${names.of(escrow.payer)}`,
+      title: `${amount} back to ${nameOf(escrow.payer)}`,
       detail: escrow.reason,
       tone: 'warn',
     })

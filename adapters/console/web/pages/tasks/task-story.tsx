@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Escrow } from '../../../../../src/escrow/escrow-record.ts'
 import type { Task } from '../../../../../src/tasks/task-record.ts'
 import { api } from '../../api.ts'
-import { Caller, type Names, useNames } from '../../components/caller-name.tsx'
+import { Caller, nameOf } from '../../components/caller-name.tsx'
 import {
   Badge,
   Card,
@@ -35,7 +35,6 @@ const ALL = { label: 'All tasks', href: href('tasks') }
 
 /** History of a task and its reward, and the possible actions. */
 export function TaskStory({ id, back = ALL }: { id: string; back?: typeof ALL }) {
-  const names = useNames()
   const task = useLive<Task>(`/api/tasks/${encodeURIComponent(id)}`, { everyMs: 2000 })
   const escrows = useLive<List<Escrow>>(`/api/wallet/escrow?task_id=${encodeURIComponent(id)}&limit=20`)
   const [asked, setAsked] = useState<EscrowAsked | null>(null)
@@ -66,20 +65,20 @@ export function TaskStory({ id, back = ALL }: { id: string; back?: typeof ALL })
           )}
         </>
       }
-      actions={<CancelTask task={data} escrows={escrows.data?.items} names={names} onCancelled={reload} />}
+      actions={<CancelTask task={data} escrows={escrows.data?.items} onCancelled={reload} />}
     >
       <ErrorNote error={task.error ?? escrows.error} onRetry={reload} />
       <Grid>
         <Card title="Timeline">
-          <Timeline label="Timeline" moments={momentsOf(data, escrows.data?.items ?? [], names)} />
+          <Timeline label="Timeline" moments={momentsOf(data, escrows.data?.items ?? [])} />
         </Card>
         <div class="stack">
           <Card title="Task">
             {data.description && <p class="task-text">{data.description}</p>}
-            <TaskFacts of={data} names={names} />
+            <TaskFacts of={data} />
           </Card>
           {escrows.data?.items.map((escrow) => (
-            <EscrowCard key={escrow.id} escrow={escrow} task={data} names={names} onAsk={setAsked} />
+            <EscrowCard key={escrow.id} escrow={escrow} task={data} onAsk={setAsked} />
           ))}
           {data.result !== null && (
             <Card title="Result">
@@ -91,13 +90,13 @@ export function TaskStory({ id, back = ALL }: { id: string; back?: typeof ALL })
           )}
         </div>
       </Grid>
-      {asked && <EscrowDialog asked={asked} names={names} onMoved={reload} onClose={() => setAsked(null)} />}
+      {asked && <EscrowDialog asked={asked} onMoved={reload} onClose={() => setAsked(null)} />}
     </Page>
   )
 }
 
-function EscrowCard(props: { escrow: Escrow; task: Task; names: Names; onAsk: (asked: EscrowAsked) => void }) {
-  const { escrow, names } = props
+function EscrowCard(props: { escrow: Escrow; task: Task; onAsk: (asked: EscrowAsked) => void }) {
+  const { escrow } = props
   const { recipient } = escrow
   return (
     <Card
@@ -107,8 +106,8 @@ function EscrowCard(props: { escrow: Escrow; task: Task; names: Names; onAsk: (a
       <Facts
         of={{
           Status: <EscrowState of={escrow} />,
-          From: <Caller id={escrow.payer} names={names} />,
-          To: recipient ? <Caller id={recipient} names={names} /> : 'the completing agent',
+          From: <Caller id={escrow.payer} />,
+          To: recipient ? <Caller id={recipient} /> : 'the completing agent',
           Expires: <When at={escrow.expires_at} />,
           Id: <Copy text={escrow.id} isShort />,
         }}
@@ -117,18 +116,18 @@ function EscrowCard(props: { escrow: Escrow; task: Task; names: Names; onAsk: (a
   )
 }
 
-function TaskFacts({ of, names }: { of: Task; names: Names }) {
+function TaskFacts({ of }: { of: Task }) {
   return (
     <Facts
       of={{
         Reward: <Exact usd={of.reward_usd} />,
-        'Created by': <Caller id={of.creator} names={names} />,
+        'Created by': <Caller id={of.creator} />,
         Agent: of.agent && (
           <>
             {of.agent}
             {of.claimed_by && (
               <>
-                , with the key <Caller id={of.claimed_by} names={names} />
+                , with the key <Caller id={of.claimed_by} />
               </>
             )}
           </>
@@ -164,13 +163,8 @@ function TaskLinks({ ids }: { ids: readonly string[] }) {
  *
  * @param props.escrows undefined before they are loaded
  */
-function CancelTask(props: {
-  task: Task
-  escrows: readonly Escrow[] | undefined
-  names: Names
-  onCancelled: () => void
-}) {
-  const { task, escrows, names, onCancelled } = props
+function CancelTask(props: { task: Task; escrows: readonly Escrow[] | undefined; onCancelled: () => void }) {
+  const { task, escrows, onCancelled } = props
   const [asking, setAsking] = useState(false)
   const live = escrows?.find(isLive)
   const { id = '', isAdmin = false } = session.value ?? {}
@@ -195,7 +189,7 @@ function CancelTask(props: {
               {live && (
                 <p>
                   <strong>{usdExact(live.amount_usd)}</strong> moves from its escrow back to{' '}
-                  <strong>{names.of(live.payer)}</strong>.
+                  <strong>{nameOf(live.payer)}</strong>.
                 </p>
               )}
               {escrows && !live && <p>No money moves: nothing is locked for the task.</p>}

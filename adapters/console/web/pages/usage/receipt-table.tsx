@@ -1,6 +1,6 @@
 import type { ReceiptRecord } from '../../../../../src/wallet/receipts/receipt.ts'
 import type { UsageReport } from '../../../../../src/wallet/receipts/usage-report.ts'
-import { Caller, callerOptions, type Names } from '../../components/caller-name.tsx'
+import { Caller, callerOptions } from '../../components/caller-name.tsx'
 import { Exact } from '../../components/content.ts'
 import { COST_FROM } from '../../components/cost-from.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
@@ -17,6 +17,8 @@ const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: str
   figureColumn<ReceiptRecord>(label, ({ billing }) => <Exact usd={billing[key]} aligned />)
 
 const COLUMNS: Column<ReceiptRecord>[] = [
+  whenColumn('at', 'When'),
+  { key: 'caller', label: 'Caller', render: ({ caller_id }) => <Caller id={caller_id} /> },
   { key: 'model', label: 'Model' },
   figureColumn('Tokens', ({ usage }) => `${count(usage.total_tokens)}${usage.estimated ? ' (estimated)' : ''}`),
   exact('upstream_cost_usd', 'Upstream'),
@@ -31,12 +33,12 @@ const COLUMNS: Column<ReceiptRecord>[] = [
 ]
 
 /** Receipts of metered calls, with a download of all selected ones. */
-export function Receipts({ id, query, names }: PageProps & { names: Names }) {
+export function Receipts({ id, query }: PageProps) {
   const filters = useFilters(query, ['caller', 'model', 'from', 'to'], ['usage', id])
   const { caller, model, from, to } = filters.draft
   const path = `/api/wallet/metered/usage${queryOf({ caller_id: caller, model, from: timeIn(from), to: timeIn(to) })}`
   const page = usePage<ReceiptRecord, UsageReport>(path)
-  const callers = [{ value: '', label: 'All callers' }, ...callerOptions(names, caller)]
+  const callers = [{ value: '', label: 'All callers' }, ...callerOptions(caller)]
   const csv = { path, file: 'receipts.csv', label: 'Download CSV', said: 'Downloaded the receipts.' }
   return (
     <ListCard<ReceiptRecord, typeof filters.draft>
@@ -54,11 +56,7 @@ export function Receipts({ id, query, names }: PageProps & { names: Names }) {
       label="Receipts, newest first"
       list={page}
       opens={({ call_id, upstream_call_id }) => href('calls', { id: upstream_call_id ?? call_id })}
-      columns={[
-        whenColumn('at', 'When'),
-        { key: 'caller', label: 'Caller', render: ({ caller_id }) => <Caller id={caller_id} names={names} /> },
-        ...COLUMNS,
-      ]}
+      columns={COLUMNS}
       empty={{ title: 'No receipts', hint: 'Each metered call creates a receipt.' }}
     />
   )

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { UsageReport, UsageSums } from '../../../../../src/wallet/receipts/usage-report.ts'
-import { type Names, useNames } from '../../components/caller-name.tsx'
+import { nameOf } from '../../components/caller-name.tsx'
 import { Card, Empty, ErrorNote, Grid, Loading, Page, Stat } from '../../components/content.ts'
 import { SelectField } from '../../components/forms.ts'
 import { BarList, LineChart } from '../../components/lists.ts'
@@ -15,8 +15,7 @@ import { daysOf, PERIODS, type Period } from './usage-period.ts'
 /** Cost of metered calls by day, caller and model, with their receipts; or the receipts that one of its figures sums up. */
 export default function UsagePage({ id, query }: PageProps) {
   const [period, setPeriod] = useState<Period>('30')
-  const names = useNames()
-  const receipts = <Receipts id={id} query={query} names={names} />
+  const receipts = <Receipts id={id} query={query} />
   if (id !== null)
     return (
       <Page title="Receipts" back={{ label: 'Usage', href: href('usage') }}>
@@ -30,14 +29,14 @@ export default function UsagePage({ id, query }: PageProps) {
       actions={<SelectField label="Period" value={period} options={PERIODS} onChange={setPeriod} />}
     >
       {/* Keyed by period, so that the sums of one period never appear under another, not even while loading. */}
-      <Spending key={period} period={period} names={names} />
+      <Spending key={period} period={period} />
       {receipts}
     </Page>
   )
 }
 
 /** Sums of one period. */
-function Spending({ period, names }: { period: Period; names: Names }) {
+function Spending({ period }: { period: Period }) {
   const from = firstOfDays(Number(period))
   const of = `/api/wallet/metered/usage?limit=1&from=${from}`
   const byDay = useLive<UsageReport>(`${of}&group_by=day`, { everyMs: 5000 })
@@ -82,7 +81,7 @@ function Spending({ period, names }: { period: Period; names: Names }) {
               <BarList
                 label="Spending by caller"
                 items={data.by_caller.slice(0, 12).map((sums) => ({
-                  label: names.of(sums.caller_id),
+                  label: nameOf(sums.caller_id),
                   value: sums.total_usd,
                   text: textOf(sums),
                   href: rows({ caller: sums.caller_id }),

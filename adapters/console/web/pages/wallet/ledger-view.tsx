@@ -1,6 +1,6 @@
 import type { StatementLine } from '../../../../../src/wallet/ledger/transfer-list.ts'
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
-import { callerOptions, type Names, useNames } from '../../components/caller-name.tsx'
+import { callerOptions, nameOf } from '../../components/caller-name.tsx'
 import { Badge, type Tone } from '../../components/content.ts'
 import { Filters } from '../../components/forms.ts'
 import { Exact } from '../../components/inline.tsx'
@@ -30,10 +30,9 @@ const KINDS: Record<StatementLine['kind'], { label: string; tone: Tone }> = {
 
 /** Statement of one account, which an admin selects. @param of owner of the account; null for the signed-in key */
 export function Ledger({ of }: { of: string | null }) {
-  const names = useNames()
   const { id: own = '', isAdmin = false } = session.value ?? {}
   const caller = of ?? own
-  const others = callerOptions(names, caller).filter(({ value }) => value !== own)
+  const others = callerOptions(caller).filter(({ value }) => value !== own)
   return (
     <>
       {isAdmin && (
@@ -42,19 +41,19 @@ export function Ledger({ of }: { of: string | null }) {
           edit={({ caller: id }) =>
             go(href('wallet', { id: 'ledger', query: { caller: id === own ? null : id } }), true)
           }
-          fields={[{ name: 'caller', label: 'Account of', options: [{ value: own, label: names.of(own) }, ...others] }]}
+          fields={[{ name: 'caller', label: 'Account of', options: [{ value: own, label: nameOf(own) }, ...others] }]}
         />
       )}
       {/*
        * Keyed by account, so that the money of one account never appears under another name, not even while loading.
        */}
-      <Account key={caller} owner={caller} of={caller === own ? null : caller} names={names} />
+      <Account key={caller} owner={caller} of={caller === own ? null : caller} />
     </>
   )
 }
 
 /** Balance of an account and its transfers. @param of the owner where it is not the signed-in key; else null */
-function Account({ owner, of, names }: { owner: string; of: string | null; names: Names }) {
+function Account({ owner, of }: { owner: string; of: string | null }) {
   const query = of === null ? '' : `?caller_id=${encodeURIComponent(of)}`
   const page = usePage<StatementLine, Statement>(`/api/wallet/ledger${query}`)
   return (
@@ -67,7 +66,7 @@ function Account({ owner, of, names }: { owner: string; of: string | null; names
         columns={[
           whenColumn('at', 'When'),
           { key: 'kind', label: 'What', render: ({ kind }) => <Kind of={kind} /> },
-          { key: 'entries', label: 'From → to', render: (line) => wayOf(line, names) },
+          { key: 'entries', label: 'From → to', render: (line) => wayOf(line) },
           { key: 'key', label: 'For', render: ({ key }) => <code title={key}>{subjectOf(key)}</code> },
           figureColumn('Amount', ({ amount_usd }) => <Exact usd={amount_usd} signed aligned />),
         ]}
@@ -91,19 +90,19 @@ function Kind({ of }: { of: StatementLine['kind'] }) {
 }
 
 /** Describes the accounts of a transfer. */
-function wayOf({ entries }: StatementLine, names: Names): string {
+function wayOf({ entries }: StatementLine): string {
   const named = (below: boolean) =>
     entries
       .filter(({ amount_usd }) => amount_usd < 0 === below)
-      .map(({ account }) => accountName(account, names))
+      .map(({ account }) => accountName(account))
       .join(', ')
   return `${named(true)} → ${named(false)}`
 }
 
-function accountName(account: string, names: Names): string {
+function accountName(account: string): string {
   const [kind = '', ...rest] = account.split(':')
   const owner = rest.join(':')
-  if (kind === 'caller') return names.of(owner)
+  if (kind === 'caller') return nameOf(owner)
   if (kind === 'escrow') return `escrow ${shortId(owner)}`
   const words: Record<string, string> = {
     held: 'reserved',
