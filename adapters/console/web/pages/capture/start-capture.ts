@@ -1,9 +1,9 @@
 import type { GazeTensor } from '../../../../../src/gaze/tensor.ts'
 import { cogOf, type LineDwell } from './attention-estimate.ts'
 import { createDwellFinder, type Dwell, POINTER, WEBCAM } from './dwells.ts'
-import { createGazeFollower, type GazeMap, gazeConfidence } from './gaze-map.ts'
+import type { GazeMap } from './gaze-map.ts'
 import { consoleUrl, type Material } from './material.ts'
-import type { Face } from './webcam.ts'
+import { createGazeFollower, type Face, gazeConfidence } from './webcam.ts'
 
 /**
  * Confidence of the pointer. Its position is exact, but it follows the eyes only loosely (Huang, White & Buscher 2012).

@@ -1,5 +1,7 @@
 import { emoOf } from './attention-estimate.ts'
+import type { Point } from './dwells.ts'
 import { nextView, type View, wholeOf } from './face-view.ts'
+import type { GazeMap } from './gaze-map.ts'
 
 /** A detected face: features of the gaze, confidence (0 to 1) and expression. */
 export interface Face {
@@ -213,3 +215,19 @@ function eyeOf(outer: Spot | undefined, inner: Spot | undefined, iris: Spot | un
   const width = Math.hypot(outerX - innerX, outerY - innerY)
   return width > 0 ? { x, y, across: (irisX - x) / width, down: (irisY - y) / width } : null
 }
+
+/** Share of a new position in the smoothed one, because the gaze of a webcam jitters. */
+const SMOOTHING = 0.5
+
+/** Follows the gaze of detected faces over the window. */
+export function createGazeFollower(): (face: Face, map: GazeMap) => Point {
+  let gaze: { x: number; y: number } | null = null
+  return (face, map) => {
+    const { x, y } = map.at(face.features)
+    gaze = gaze === null ? { x, y } : { x: gaze.x + SMOOTHING * (x - gaze.x), y: gaze.y + SMOOTHING * (y - gaze.y) }
+    return { at: face.at, ...gaze }
+  }
+}
+
+/** Confidence of a position: that of the face, less for a map with a larger error. */
+export const gazeConfidence = (face: Face, map: GazeMap): number => face.confidence * Math.max(0, 1 - 2 * map.error)
