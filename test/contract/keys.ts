@@ -101,6 +101,7 @@ export function keysContract(open: () => Promise<Store>): void {
         { per: 'day', micros: usd * 1_000_000 },
         { per: 'month', micros: usd * 1_000_000 },
       ])
+      for (const keys of [here, there]) await keys.close()
       await store.close()
     })
 
@@ -129,6 +130,7 @@ export function keysContract(open: () => Promise<Store>): void {
       await assert.rejects(keys.authenticate(last.key), { code: 'invalid_api_key' })
       await assert.rejects(keys.rotate(record.id, {}), { code: 'conflict' })
       await assert.rejects(keys.rotate(`key_${'0'.repeat(32)}`, {}), { code: 'not_found' })
+      await keys.close()
       await store.close()
     })
 
@@ -153,6 +155,7 @@ export function keysContract(open: () => Promise<Store>): void {
       await assert.rejects(keys.rotate(record.id, {}), { code: 'conflict', message: /expires_at/ })
       await keys.change(record.id, { expires_at: '2026-11-21T07:06:00Z' })
       assert.equal((await keys.authenticate(key)).id, record.id)
+      await keys.close()
       await store.close()
     })
 
@@ -163,6 +166,7 @@ export function keysContract(open: () => Promise<Store>): void {
       const tokens = await Promise.all(several.map((keys) => keys.ensureFirstKey({ dataDir })))
       assert.equal(tokens.filter((token) => token !== null).length, 1)
       assert.equal((await several[0]?.list({ limit: 10 }))?.total, 1)
+      for (const keys of several) await keys.close()
       await store.close()
       rmSync(dataDir, { recursive: true })
     })
