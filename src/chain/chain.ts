@@ -28,6 +28,7 @@ import {
 
 export { AgentRegistration } from './agent-identity.ts'
 export { ChainBalance } from './chain-balances.ts'
+export type { SentTransaction } from './transactions.ts'
 export { waitingSettlements } from './waiting-settlements.ts'
 
 const loadAccount = lazily(() => import('./account.ts'))

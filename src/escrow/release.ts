@@ -1,7 +1,7 @@
 import type { SettlementMode, Settlements } from '../chain/settlements.ts'
 import type { GazeLevel } from '../config/sections/gaze-section.ts'
 import { GazewayError } from '../errors.ts'
-import type { Evidence } from '../gaze/evidence.ts'
+import type { Evidence } from '../gaze/gaze.ts'
 import type { GazeVerifier } from '../gaze/verification.ts'
 import { invalidTransition } from '../store/status-table.ts'
 import type { Store } from '../store/store.ts'

@@ -36,6 +36,8 @@ import { packsInOrder } from './record-packs.ts'
 import { type GazeRecord, SentTensor } from './tensor.ts'
 import { createGazeVerifier, type GazeVerifier } from './verification.ts'
 
+export type { Evidence } from './evidence.ts'
+
 /** Maximum number of records that one analysis reads, the newest first. */
 const ANALYSED_RECORDS = 10_000
 /** Newest gaze records that an attestation assesses. */

@@ -28,6 +28,9 @@ import { nameInRecords, type ProviderConfig } from './upstreams/provider-config.
 import type { NamedUpstreamConfig } from './upstreams/upstream-configs.ts'
 import { type DirectReply, type DirectRequest, directCall } from './verbatim/direct-call.ts'
 
+export type { ChatResult } from './client/complete-chat.ts'
+export type { ModelDescription } from './status/describe-model.ts'
+
 /** Embeddings endpoint of OpenAI's API. */
 const EMBEDDINGS = '/embeddings'
 /** Model list of OpenAI's API. */

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import type { SentTransaction } from '../chain/transactions.ts'
+import type { SentTransaction } from '../chain/chain.ts'
 import type { Schema } from '../store/schema.ts'
 import { paymentsPaused } from './refusal.ts'
 

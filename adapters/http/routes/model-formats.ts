@@ -1,5 +1,5 @@
 import { CONTENT_METHODS } from '../../../src/inference/api/gemini-endpoints.ts'
-import type { ModelDescription } from '../../../src/inference/status/describe-model.ts'
+import type { ModelDescription } from '../../../src/inference/inference.ts'
 import type { Model } from '../../../src/inference/upstreams/model-list.ts'
 import type { ModelPrices } from '../../../src/providers/preset.ts'
 import { present } from '../../../src/text/present.ts'

@@ -1,6 +1,6 @@
 import type { Micros } from '../../text/money.ts'
 import type { Absorbed, AbsorbedCall } from '../../wallet/budget/absorbed-costs.ts'
-import type { ChargeCall } from '../../wallet/receipts/charges.ts'
+import type { ChargeCall } from '../../wallet/wallet.ts'
 import type { BilledAttempt } from './billed-attempt.ts'
 import { billedOf, type CostShares, reservedOf, sumOfShares } from './cost-shares.ts'
 import { receiptOf, recordedTerms } from './receipt-of.ts'

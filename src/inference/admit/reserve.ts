@@ -4,9 +4,9 @@ import type { Identity } from '../../identity/identity.ts'
 import type { Micros } from '../../text/money.ts'
 import { HeldByOthers } from '../../wallet/budget/held-by-others.ts'
 import type { Payer, Reservation } from '../../wallet/budget/reservation.ts'
-import type { Reservations } from '../../wallet/budget/reservations.ts'
 import { sessionOwner } from '../../wallet/budget/session-budget.ts'
 import { marginOf, type PricingConfig } from '../../wallet/receipts/pricing.ts'
+import type { Reservations } from '../../wallet/wallet.ts'
 import type { CallBound, Quote } from './worst-case.ts'
 
 /** First and longest pause between two attempts of a call that waits for a reservation, in milliseconds. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { SwarmSummary } from '../../../../../src/tasks/swarms.ts'
+import type { SwarmSummary } from '../../../../../src/tasks/tasks.ts'
 import { Badge, Page, type Tone } from '../../components/content.ts'
 import { Primary } from '../../components/forms.ts'
 import { curlOf } from '../../components/layout.tsx'

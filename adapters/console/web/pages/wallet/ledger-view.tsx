@@ -1,4 +1,4 @@
-import type { StatementLine } from '../../../../../src/wallet/ledger/transfer-list.ts'
+import type { StatementLine } from '../../../../../src/wallet/wallet.ts'
 import type { Statement } from '../../../../platform/routes/wallet-routes.ts'
 import { callerOptions, nameOf } from '../../components/caller-name.tsx'
 import { Badge, type Tone } from '../../components/content.ts'
