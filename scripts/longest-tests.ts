@@ -9,6 +9,8 @@ export const LONGEST_TESTS = [
   'test/faults/sqlite.long.ts',
   'test/faults/wallet.long.ts',
   'test/build/reproducible.long.ts',
+  'test/console/review.test.ts',
+  'test/forget/forget.test.ts',
   'test/docs/demo.test.ts',
   'test/console/silence.test.ts',
   'test/faults/memory.long.ts',
@@ -26,6 +28,7 @@ export const LONGEST_TESTS = [
   'test/e2e/claude-memory.long.ts',
   'test/e2e/eras.test.ts',
   'test/e2e/key.test.ts',
-  'test/config/file.test.ts',
+  'test/forget/forget-command.test.ts',
+  'test/contract/copy.test.ts',
   'test/build/one-place.long.ts',
 ]

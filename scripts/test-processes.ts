@@ -20,14 +20,15 @@ const HOOKS = /^(before|beforeEach|afterEach)\(/m
 /** Folders whose test files start programs, and take longer. Files with hooks start a gateway for all of their cases. */
 const SLOW = /^test\/(chain|docs|e2e|payments)\//
 /** Files in one process, by what they have in common. More would leave a core without work at the end. */
-const AT_MOST = { quick: 14, slow: 5, postgres: 5, console: 3 }
+const AT_MOST = { quick: 20, slow: 7, postgres: 7, console: 4 }
 type Kind = keyof typeof AT_MOST
 
 /**
  * Divides test files among processes. A file's own process costs it half a second of CPU and more, to load code that it
  * shares with others.
  *
- * @returns for each process its files, in the order given
+ * @returns for each process its files: first the longest ones, then those that wait for browsers and programs, then those that
+ *   work all the time. Small files come last, and fill the cores to the end
  */
 export function byProcess(files: readonly string[]): string[][] {
   const processes: string[][] = []
@@ -46,7 +47,17 @@ export function byProcess(files: readonly string[]): string[][] {
       processes.push(begun)
     }
   }
-  return processes
+  return processes.sort((one, other) => rankOf(one) - rankOf(other))
+}
+
+/** Files of their own process that start programs, and so may take long. */
+const STARTS = /\b(?:spawn|startConsole|startGatewayProcess|startPostgres)\b/
+
+function rankOf(process: readonly string[]): number {
+  const [first = ''] = process
+  if (LONGEST_TESTS.includes(first)) return 0
+  if (process.length > 1) return kindOf(first) === 'quick' ? 2 : 1
+  return APART.test(first) || STARTS.test(readFileSync(first, 'utf8')) ? 1 : 3
 }
 
 function kindOf(file: string): Kind {

@@ -18,12 +18,12 @@ import { asThreads } from './threads.ts'
  * `--times` they end with when each program began and ended.
  */
 
-/** Longest time that one file may take, in milliseconds. */
-const FILE_MS = 300_000
-/** The same for several long files in one process. */
-const LONG_FILES_MS = 900_000
-/** Files that run at once: some of them wait for a clock or a disk. */
-const AT_ONCE = availableParallelism() + 2
+/** Longest time that a case, and all files of a process, may take, in milliseconds. */
+const MOST_MS = { case: 300_000, process: 600_000 }
+/** The same for long files. */
+const MOST_LONG_MS = { case: 900_000, process: 900_000 }
+/** Programs that run at once: most of them wait for others half of the time, for a clock, a browser or a command. */
+const AT_ONCE = availableParallelism() + 4
 /** Linux's folder in memory, where stores and servers do not wait for a disk. */
 const IN_MEMORY = '/dev/shm'
 /** Room that the files of all tests need there, in bytes. */
@@ -33,7 +33,7 @@ const { values, positionals: places } = parseArgs({
   options: { long: { type: 'boolean', default: false }, times: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const fileMs = values.long ? LONG_FILES_MS : FILE_MS
+const most = values.long ? MOST_LONG_MS : MOST_MS
 const ending = values.long ? '.long.ts' : '.test.ts'
 const files = longestFirst(testFiles()).filter(
   (file) => file.endsWith(ending) && (places.length === 0 || places.some((place) => file.startsWith(place))),
@@ -53,11 +53,11 @@ const runner = spawn(
   [
     // Reading them takes a tenth of each process. Where a whole run fails, its file is run by itself.
     ...(places.length > 0 ? ['--enable-source-maps'] : []),
-    `--test-timeout=${fileMs}`,
+    `--test-timeout=${most.case}`,
     `${TESTS}/scripts/run-tests.js`,
     ...(values.times ? ['--times'] : []),
     `${AT_ONCE}`,
-    `${fileMs}`,
+    `${most.process}`,
     ...processes.map((files) => resolve(TESTS, `${programName(files)}.js`)),
   ],
   {

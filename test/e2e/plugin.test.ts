@@ -9,6 +9,7 @@ import { onDouble, startGatewayProcess } from './gateway-process.ts'
 import { CLI, connect, finish, newPlace, type Place, run, watch } from './server.ts'
 
 const PLUGIN = resolve('plugin')
+const EVENTS = ['session-start', 'stop']
 const OFFER = /Gazeway offers to remember/
 
 async function remember(place: Place, key: string, value: string): Promise<void> {
@@ -84,6 +85,13 @@ describe('a hook of the plugin', () => {
   const told = (more: object = {}) => JSON.stringify({ transcript_path: transcript, stop_hook_active: false, ...more })
   const hook = (event: string, input: string) =>
     finish(spawn(process.execPath, [CLI, 'hook', event], { env: place.env }), input)
+
+  const start = (event: string) => watch(spawn(process.execPath, [CLI, 'hook', event], { env: place.env }))
+  /** Hooks without any input, which end after 10 s: other cases run meanwhile. */
+  const without = new Map<string, ReturnType<typeof start>>()
+  before(() => {
+    for (const event of EVENTS) without.set(event, start(event))
+  })
 
   it('says nothing at the start where nothing is remembered, and makes no store', async () => {
     const { code, stdout, stderr } = await hook('session-start', JSON.stringify({ cwd: place.project }))
@@ -195,10 +203,10 @@ describe('a hook of the plugin', () => {
     assert.match((await hook('stop', told())).stdout, OFFER)
   })
 
-  for (const event of ['session-start', 'stop'])
+  for (const event of EVENTS)
     it(`ends with one line for an input of ${event} that never ends`, async () => {
-      const start = () => watch(spawn(process.execPath, [CLI, 'hook', event], { env: place.env }))
-      const [silent, endless] = [start(), start()]
+      const silent = without.get(event) as ReturnType<typeof start>
+      const endless = start(event)
       const line = Buffer.alloc(1 << 20, 'x')
       const write = () => void (endless.child.stdin.writable && endless.child.stdin.write(line, write))
       write()
@@ -212,7 +220,7 @@ describe('a hook of the plugin', () => {
     })
 
   it('says what it is for to people who call it', async () => {
-    for (const event of ['session-start', 'stop']) {
+    for (const event of EVENTS) {
       const { code, stderr } = await run(place, ['hook', event], {}, 'hello')
       assert.deepEqual([code, /^gazeway: .*`gazeway hook` is for the plugin/.test(stderr)], [1, true], stderr)
     }
