@@ -2,6 +2,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import { secretIn } from '../../../../src/text/secret-text.ts'
 import { ErrorNote } from '../components/content.ts'
 import { go } from '../router.ts'
+import { useTyped } from '../use-typed.ts'
 import { type Found, findPlaces, findRecords } from './find.ts'
 import './palette.css'
 
@@ -21,8 +22,9 @@ export default function Palette({ initial, onClose }: { initial: string; onClose
   const [text, setText] = useState(initial)
   const [at, setAt] = useState(0)
   const [isAsked, setAsked] = useState(initial === '')
-  const { records, error } = useRecords(isAsked ? text.trim() : '')
-  const found = [...findPlaces(text.trim()), ...records]
+  const sought = isAsked ? text.trim() : ''
+  const { found: records } = useTyped(sought, (signal) => findRecords(sought, signal), PAUSE_MS)
+  const found = [...findPlaces(text.trim()), ...(records?.found ?? [])]
   const chosen = Math.min(at, found.length - 1)
 
   useLayoutEffect(() => {
@@ -80,7 +82,7 @@ export default function Palette({ initial, onClose }: { initial: string; onClose
           }}
         />
       </form>
-      <ErrorNote error={error} />
+      <ErrorNote error={records?.error} />
       <div id={id} class="palette-found" role="listbox" aria-label="Found">
         {found.map((place, index) => (
           <div
@@ -108,25 +110,4 @@ function hintFor(of: { secret: string | null; isAsked: boolean; isFound: boolean
   if (of.secret !== null) return `This looks like ${of.secret}. Records are not searched for it.`
   if (of.isFound) return '↑ ↓ choose, Enter opens, Esc closes.'
   return of.isAsked ? 'Nothing has this name or id.' : 'Enter searches for this text, Esc closes.'
-}
-
-/** Records that hold a text, once typing pauses. Those of the text before stay until then. */
-function useRecords(text: string): { records: Found[]; error: unknown } {
-  const [records, setRecords] = useState<Found[]>([])
-  const [error, setError] = useState<unknown>(null)
-  useEffect(() => {
-    const ending = new AbortController()
-    const search = async () => {
-      const { found, error: fault } = await findRecords(text, ending.signal)
-      if (ending.signal.aborted) return
-      setRecords(found)
-      setError(fault)
-    }
-    const timer = setTimeout(search, PAUSE_MS)
-    return () => {
-      clearTimeout(timer)
-      ending.abort()
-    }
-  }, [text])
-  return { records, error }
 }

@@ -9,7 +9,7 @@ import { listAddressOfRecord } from '../../list-beside-record.ts'
 import { go, href, queryOf } from '../../router.ts'
 import { useLive } from '../../use-live.ts'
 import { MemoryEditor } from './memory-editor.tsx'
-import { changes, textOf } from './use-memories.ts'
+import { changes } from './use-memories.ts'
 
 /** Page of a memory: its value, and where it is from. */
 export function MemoryPage({ id: key, query }: { id: string; query: URLSearchParams }) {
@@ -49,7 +49,7 @@ export function MemoryPage({ id: key, query }: { id: string; query: URLSearchPar
       {memory ? (
         <Grid>
           <Card title="Value">
-            <Verbatim label="Text of the value" text={textOf(memory.value)} />
+            <Verbatim label="Text of the value" text={memory.value} />
           </Card>
           <Card title="Details">
             <MemoryFacts memory={memory} />

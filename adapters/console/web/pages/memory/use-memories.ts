@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
 import type { Memory } from '../../../../../src/memory/records/memory-record.ts'
 import type { FoundMemories } from '../../../../platform/routes/memory-routes.ts'
-import { ApiError, api } from '../../api.ts'
+import { api } from '../../api.ts'
 import { count } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { queryOf } from '../../router.ts'
+import { useTyped } from '../../use-typed.ts'
 
 /** Filter of memories as typed. Empty for all. */
 export interface MemoryFilter {
@@ -32,50 +32,18 @@ export function useMemories({ words, namespace, tag: typed }: MemoryFilter) {
   }
 }
 
-/** Debounce of the search, in milliseconds. */
-const PAUSE_MS = 250
 const MOST = 50
 
 /** Number of changes to memories in this tab, after each of which a search is repeated. */
 export const changes = signal(0)
 
-interface SearchFor {
-  query: string
-  namespace: string
-  tag: string
-}
-
 /** Finds the best matches. Null without a query, and before the first answer. */
-function useSearch({ query, namespace, tag }: SearchFor) {
-  const [found, setFound] = useState<FoundMemories | null>(null)
-  const [error, setError] = useState<ApiError | null>(null)
-
-  useEffect(() => {
-    if (query === '') {
-      setFound(null)
-      setError(null)
-      return
-    }
-    const ending = new AbortController()
-    const search = async () => {
-      const filters = { projects: 'all', ...(namespace && { namespace }), ...(tag && { tags: [tag] }) }
-      try {
-        setFound(await api.post('/api/memory/search', { query, filters, limit: MOST }, { signal: ending.signal }))
-        setError(null)
-      } catch (fault) {
-        if (ending.signal.aborted) return
-        if (!(fault instanceof ApiError)) throw fault
-        setError(fault)
-      }
-    }
-    const timer = setTimeout(search, PAUSE_MS)
-    return () => {
-      clearTimeout(timer)
-      ending.abort()
-    }
-  }, [query, namespace, tag, changes.value])
-
-  return { found, error, reload: () => changes.value++ }
+function useSearch({ query, namespace, tag }: { query: string; namespace: string; tag: string }) {
+  const filters = { projects: 'all', ...(namespace && { namespace }), ...(tag && { tags: [tag] }) }
+  const body = { query, filters, limit: MOST }
+  const asked = query === '' ? null : JSON.stringify([body, changes.value])
+  const search = (signal: AbortSignal) => api.post<FoundMemories>('/api/memory/search', body, { signal })
+  return { ...useTyped(asked, search), reload: () => changes.value++ }
 }
 
 /** Converts a value to text for display and editing. */

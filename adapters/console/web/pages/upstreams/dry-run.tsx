@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Explained } from '../../../../platform/routes/upstream-routes.ts'
-import { ApiError, api } from '../../api.ts'
+import { api } from '../../api.ts'
 import { Badge, Card, ErrorNote, type Tone } from '../../components/content.ts'
-import { TextField, useAction } from '../../components/forms.ts'
+import { TextField } from '../../components/forms.ts'
 import { DataTable } from '../../components/lists.ts'
 import { place } from '../../router.ts'
+import { useTyped } from '../../use-typed.ts'
 import { TestCandidate } from './test-button.tsx'
 
 const REASONS: Readonly<Record<Explained['by'], string>> = {
@@ -22,39 +23,17 @@ const SKIPPED: Readonly<Record<NonNullable<Candidate['skipped']>, [tone: Tone, w
   keys_resting: ['warn', 'skipped: its keys are paused'],
 }
 
-/** Pause after the last key before candidates are asked for, in milliseconds. */
-const TYPING_MS = 250
-
 /** Candidates for a model in their order, with the reason and a test of each. @param routes edited routes; null for those in force */
 export function DryRun({ routes }: { routes: unknown }) {
   // A link to a model's candidates names it.
   const [model, setModel] = useState(place.value.query.get('model') ?? '')
-  const [found, setFound] = useState<Explained | null>(null)
-  const { error, run } = useAction()
-  const asked = JSON.stringify(routes === null ? { model: model.trim() } : { model: model.trim(), routes })
-
-  useEffect(() => {
-    if (model.trim() === '') return setFound(null)
-    const ending = new AbortController()
-    const ask = async () => {
-      try {
-        const signal = ending.signal
-        setFound(
-          routes === null
-            ? await api.get<Explained>(`/api/candidates?model=${encodeURIComponent(model.trim())}`, { signal })
-            : await api.post('/api/candidates', JSON.parse(asked), { signal }),
-        )
-      } catch (fault) {
-        if (fault instanceof ApiError) throw fault
-      }
-    }
-    const timer = setTimeout(() => void run(ask), TYPING_MS)
-    return () => {
-      clearTimeout(timer)
-      ending.abort()
-    }
-  }, [asked])
-
+  const name = model.trim()
+  const body = routes === null ? { model: name } : { model: name, routes }
+  const { found, error } = useTyped(name === '' ? null : JSON.stringify(body), (signal) =>
+    routes === null
+      ? api.get<Explained>(`/api/candidates?model=${encodeURIComponent(name)}`, { signal })
+      : api.post<Explained>('/api/candidates', body, { signal }),
+  )
   const by = found && (found.route === null ? REASONS[found.by] : `by route ${found.route + 1}`)
   return (
     <Card title="Where does a model go?">
@@ -66,7 +45,7 @@ export function DryRun({ routes }: { routes: unknown }) {
         spellcheck={false}
         onInput={setModel}
       />
-      {model.trim() !== '' && <ErrorNote error={error} />}
+      <ErrorNote error={error} />
       {found && (
         <>
           <p role="status">
