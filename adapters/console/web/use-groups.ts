@@ -3,19 +3,16 @@ import { shortId } from './format.ts'
 import type { List } from './paging.ts'
 import { useLive } from './use-live.ts'
 
-/** Groups of keys. */
-export interface Groups {
-  /** Newest groups, up to a page of the API. */
-  known: readonly GroupRecord[]
-  /** Returns the name of a group if it is known, else a short form of the id. */
-  nameOf(id: string): string
-}
+/** Groups of keys: the newest, up to a page of the API. */
+export type Groups = ReturnType<typeof useGroups>
 
 /** All groups, for admins. @param isNeeded false loads none */
-export function useGroups(isNeeded = true): Groups {
+export function useGroups(isNeeded = true) {
   const { data } = useLive<List<GroupRecord>>(isNeeded ? '/api/groups?limit=1000' : null, { everyMs: 10_000 })
   const known = data?.items ?? []
-  return { known, nameOf: (id) => known.find((group) => group.id === id)?.name ?? shortId(id) }
+  /** Name of a group if it is known, else a short form of its id. */
+  const nameOf = (id: string): string => known.find((group) => group.id === id)?.name ?? shortId(id)
+  return { known, nameOf }
 }
 
 /** Options of a group selection: all groups, and always the chosen one. */

@@ -1,16 +1,7 @@
 import { useState } from 'preact/hooks'
 
-/** Work that a person starts, such as saving: whether it is in progress, and the error of its last run. */
-export interface Action {
-  busy: boolean
-  error: unknown
-  setError(error: unknown): void
-  /** Runs the work. Its error is kept, not thrown. */
-  run(work: () => Promise<void> | void): Promise<void>
-}
-
-/** State of work that a person starts. */
-export function useAction(): Action {
+/** Work that a person starts, such as saving: `run` runs it, and keeps its error in place of throwing it. */
+export function useAction() {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const run = async (work: () => Promise<void> | void) => {

@@ -11,24 +11,7 @@ const NEWEST = 0.3
 type FaceListener = (face: Face | null) => void
 
 /** Webcam that follows a face while it is on. */
-export interface FollowingWebcam {
-  on: boolean
-  /** Step of the start; null when none is in progress. */
-  step: WebcamStep | null
-  /** True when the latest image shows a face; null before the first image. */
-  seen: boolean | null
-  /** Mean interval between images in milliseconds; null before the second image. */
-  intervalMs: number | null
-  /** Map from face to gaze; null before calibration. */
-  map: GazeMap | null
-  error: unknown
-  start(): Promise<void>
-  stop(): void
-  /** Uses a map. */
-  learn(map: GazeMap): void
-  /** Subscribes a listener to faces, and returns its unsubscribe function. */
-  faces(listener: FaceListener): () => void
-}
+export type FollowingWebcam = ReturnType<typeof useWebcam>
 
 /**
  * Webcam with its calibration. It is turned off when the page is left.
@@ -39,16 +22,20 @@ export interface FollowingWebcam {
 export function useWebcam(
   video: RefObject<HTMLVideoElement | null>,
   props: { onFace: FaceListener; onMap: (map: GazeMap | null) => void },
-): FollowingWebcam {
+) {
   const webcam = useRef<Webcam | null>(null)
   const listeners = useRef(new Set<FaceListener>())
   const gone = useRef(false)
   const pictureAt = useRef<number | null>(null)
+  /** Step of the start; null when none is in progress. */
   const [step, setStep] = useState<WebcamStep | null>(null)
   const [on, setOn] = useState(false)
+  /** True when the latest image shows a face; null before the first image. */
   const [seen, setSeen] = useState<boolean | null>(null)
   const [error, setError] = useState<unknown>(null)
+  /** Mean interval between images in milliseconds; null before the second image. */
   const [intervalMs, setIntervalMs] = useState<number | null>(null)
+  /** Map from face to gaze; null before calibration. */
   const [map, setMap] = useState<GazeMap | null>(null)
 
   const learn = (made: GazeMap | null) => {
@@ -98,6 +85,7 @@ export function useWebcam(
       setStep(null)
     }
   }
+  /** Subscribes a listener to faces, and returns its unsubscribe function. */
   const faces = (listener: FaceListener) => {
     listeners.current.add(listener)
     return () => void listeners.current.delete(listener)

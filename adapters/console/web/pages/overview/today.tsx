@@ -7,22 +7,16 @@ import { now } from '../../now.ts'
 import { href } from '../../router.ts'
 import { startOf } from '../../time.ts'
 import { timeText } from '../../typed.ts'
-import { type Live, useLive } from '../../use-live.ts'
+import { useLive } from '../../use-live.ts'
 
 /** Share of failed calls at which the figure is bad. */
 const BAD_SHARE = 0.1
 
-/** Figures of the reader's day so far. */
-export interface Today {
-  /** Start of the day, RFC 3339. */
-  from: string
-  byCaller: Live<CallStatsReply>
-  byModel: Live<CallStatsReply>
-  charged: Live<UsageReport>
-}
+/** Figures of the reader's day so far, and its start as RFC 3339. */
+export type Today = ReturnType<typeof useToday>
 
 /** Loads the figures of the day. */
-export function useToday(): Today {
+export function useToday() {
   const from = startOf('day', now.value)
   return {
     from,
