@@ -172,6 +172,10 @@ export function Button(props: {
   busy?: boolean
   disabled?: boolean
   label?: string
+  /** -1 for a button that keys of the page act for. */
+  tabIndex?: number
+  /** State of a button that is pressed and released. */
+  pressed?: boolean
 }) {
   const { tone = 'plain', size = 'normal', busy = false } = props
   const isOff = busy || props.disabled === true
@@ -183,7 +187,9 @@ export function Button(props: {
       ref={element}
       type={props.type ?? 'button'}
       class={`${tone} ${size}`}
+      tabIndex={props.tabIndex}
       aria-label={props.label}
+      aria-pressed={props.pressed}
       aria-busy={busy || undefined}
       aria-disabled={isOff || undefined}
       onClick={(event) => {

@@ -156,11 +156,11 @@ export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> 
   )
 }
 
-/** Text as it was written, which scrolls within its height. @param label name of it, for those who reach it by the keyboard */
-export function Verbatim({ label, text }: { label: string; text: string }) {
+/** Text as it was written, or JSON, which scrolls within its height. @param label name for those who reach it by the keyboard */
+export function Verbatim({ label, text }: { label: string; text: unknown }) {
   return (
     <pre role="region" tabIndex={0} aria-label={label}>
-      {text}
+      {typeof text === 'string' ? text : JSON.stringify(text, null, 2)}
     </pre>
   )
 }

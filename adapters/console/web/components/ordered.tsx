@@ -36,10 +36,17 @@ export function Ordered<Item>(props: {
     if (control !== -1) following.current = { place: to, control }
     onChange(items.toSpliced(from, 1).toSpliced(to, 0, item))
   }
+  const actsOn = (at: number) => {
+    const name = nameOf(items[at] as Item, at)
+    return [
+      { sign: '↑', word: `Move ${name} up`, isOff: at === 0, act: () => move(at, at - 1) },
+      { sign: '↓', word: `Move ${name} down`, isOff: at === items.length - 1, act: () => move(at, at + 1) },
+      { sign: '✕', word: `Remove ${name}`, act: () => onChange(items.toSpliced(at, 1)) },
+    ]
+  }
   return (
     <ol ref={list} class="ordered" aria-label={label}>
       {items.map((item, at) => {
-        const name = nameOf(item, at)
         return (
           <li
             key={at}
@@ -65,7 +72,7 @@ export function Ordered<Item>(props: {
               draggable
               onDragStart={(event) => {
                 event.stopPropagation()
-                event.dataTransfer?.setData('text/plain', name)
+                event.dataTransfer?.setData('text/plain', nameOf(item, at))
                 setDragged(at)
               }}
               onDragEnd={() => setDragged(null)}
@@ -74,32 +81,17 @@ export function Ordered<Item>(props: {
             </span>
             <div class="ordered-item">{children(item, at)}</div>
             <div class="actions">
-              <Button
-                size="small"
-                tone="quiet"
-                disabled={at === 0}
-                label={`Move ${name} up`}
-                onClick={() => move(at, at - 1)}
-              >
-                ↑
-              </Button>
-              <Button
-                size="small"
-                tone="quiet"
-                disabled={at === items.length - 1}
-                label={`Move ${name} down`}
-                onClick={() => move(at, at + 1)}
-              >
-                ↓
-              </Button>
-              <Button
-                size="small"
-                tone="quiet"
-                label={`Remove ${name}`}
-                onClick={() => onChange(items.toSpliced(at, 1))}
-              >
-                ✕
-              </Button>
+              {actsOn(at).map(({ sign, word, isOff = false, act }) => (
+                <Button
+                  key={sign}
+                  size="small"
+                  tone="quiet"
+                  disabled={isOff}
+                  label={word}
+                  onClick={act}
+                  children={sign}
+                />
+              ))}
             </div>
           </li>
         )

@@ -17,9 +17,7 @@ export function Comments({ state, path, lines }: { state: ReviewState; path: str
         <li key={comment}>
           {comment.line !== null && <b>Line {comment.line}: </b>}
           {visible(comment.text)}
-          <button type="button" class="small quiet" tabIndex={-1} onClick={() => remove(state, comment)}>
-            Remove
-          </button>
+          <Button size="small" tone="quiet" tabIndex={-1} onClick={() => remove(state, comment)} children="Remove" />
         </li>
       ))}
     </ul>

@@ -1,5 +1,6 @@
 import './review.css'
 import type { Hunk } from '../../../../src/review/change-parts.ts'
+import { Button } from '../components/fields.tsx'
 import { CommentForm, Comments } from './comments.tsx'
 import { visible } from './line-text.tsx'
 import { type ReviewState, type Standing, standingOf } from './review-state.ts'
@@ -26,9 +27,7 @@ export function PartView({ state, index }: { state: ReviewState; index: number }
         <span class="sp" />
         <StandingBadge standing={standing} seen={reading.seen} lines={part.lines} ms={reading.seen_ms} />
         {part.kind === 'hunk' && <CanaryMark state={state} index={index} />}
-        <button type="button" class="small quiet" tabIndex={-1} onClick={() => askComment(state, index)}>
-          Comment
-        </button>
+        <Button size="small" tone="quiet" tabIndex={-1} onClick={() => askComment(state, index)} children="Comment" />
       </header>
       {part.kind === 'hunk' ? (
         chunksOf(part).map((from) => <Rows key={from} hunk={part} index={index} from={from} reading={reading} />)
@@ -71,15 +70,9 @@ function CanaryMark({ state, index }: { state: ReviewState; index: number }) {
   if (isDisclosed.value) return index === canary ? <span class="badge neutral">no part of the change</span> : null
   const isMarked = marked.value === index
   return (
-    <button
-      type="button"
-      class="small quiet"
-      tabIndex={-1}
-      aria-pressed={isMarked}
-      onClick={() => toggleMark(state, index)}
-    >
+    <Button size="small" tone="quiet" tabIndex={-1} pressed={isMarked} onClick={() => toggleMark(state, index)}>
       {isMarked ? 'Marked: no part of the change' : 'No part of the change?'}
-    </button>
+    </Button>
   )
 }
 

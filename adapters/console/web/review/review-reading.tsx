@@ -1,5 +1,6 @@
 import './review.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Button } from '../components/fields.tsx'
 import { DecisionDialog } from './decision-dialog.tsx'
 import { useEyes } from './eyes-switch.tsx'
 import { FileList, filesOf, KindBadge } from './file-list.tsx'
@@ -117,9 +118,7 @@ function Bar(props: { state: ReviewState; onAsk: (asked: Asked) => void; eyes: R
       <h1>{state.title}</h1>
       <Progress state={state} />
       <span class="sp" />
-      <button type="button" class="quiet" aria-pressed={eyes.isOn} onClick={eyes.toggle}>
-        Follow my eyes
-      </button>
+      <Button tone="quiet" pressed={eyes.isOn} onClick={eyes.toggle} children="Follow my eyes" />
       <button type="button" class="quiet" onClick={() => onAsk('help')}>
         Keys <kbd>?</kbd>
       </button>

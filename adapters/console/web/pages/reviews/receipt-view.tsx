@@ -92,7 +92,7 @@ function ReceiptFacts({ review, signed }: { review: ReviewWithParts; signed: Rev
       {receipt !== null && (
         <details>
           <summary>The receipt as JSON, without the signature of its reviewer</summary>
-          <Verbatim label="Text of the receipt" text={JSON.stringify(receipt, null, 2)} />
+          <Verbatim label="Text of the receipt" text={receipt} />
         </details>
       )}
     </>

@@ -82,10 +82,7 @@ export function TaskStory({ id, back = ALL }: { id: string; back?: typeof ALL })
           ))}
           {data.result !== null && (
             <Card title="Result">
-              <Verbatim
-                label="Text of the result"
-                text={typeof data.result === 'string' ? data.result : JSON.stringify(data.result, null, 2)}
-              />
+              <Verbatim label="Text of the result" text={data.result} />
             </Card>
           )}
         </div>
