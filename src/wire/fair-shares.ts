@@ -11,6 +11,12 @@ interface Waiting {
   begin(): void
 }
 
+/**
+ * Most callers that are remembered although they hold no place. A `Map` whose entries come and go with single calls takes
+ * a new table again and again, each of which refers to the next, see `in-flight.ts`.
+ */
+const MOST_IDLE = 1000
+
 /** Places that callers share. */
 export interface FairShares {
   /**
@@ -28,6 +34,7 @@ export interface FairShares {
  * that wait take turns.
  */
 export function createFairShares(places: number): FairShares {
+  /** Callers that hold none stay at 0, up to {@link MOST_IDLE}. */
   const held = new Map<string | null, number>()
   /** Callers in the order of their turns. */
   const waiting = new Map<string | null, Set<Waiting>>()
@@ -43,9 +50,8 @@ export function createFairShares(places: number): FairShares {
   }
 
   function giveBack(callerId: string | null): void {
-    const left = (held.get(callerId) ?? 0) - 1
-    if (left > 0) held.set(callerId, left)
-    else held.delete(callerId)
+    held.set(callerId, (held.get(callerId) ?? 0) - 1)
+    if (held.size > MOST_IDLE) for (const [idle, places] of held) if (places === 0) held.delete(idle)
     taken--
     if (waiting.size === 0) return
     for (const [next, queue] of [...waiting]) {

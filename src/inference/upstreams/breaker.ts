@@ -81,7 +81,8 @@ export function createBreaker(): Breaker {
       if (!wasOpen && isOpenTo(caller)) open(newest)
     },
     succeeded(request) {
-      if (request > openedAfter) failures.clear()
+      // Clearing an empty map makes a new table, too.
+      if (failures.size > 0 && request > openedAfter) failures.clear()
       return failures.size === 0
     },
     openTo() {
