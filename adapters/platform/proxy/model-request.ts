@@ -3,7 +3,6 @@ import { GazewayError } from '../../../src/errors.ts'
 import type { Identity } from '../../../src/identity/identity.ts'
 import { type ModelBody, unboundedRefusal } from '../../../src/inference/admit/admit.ts'
 import type { ClientRequest } from '../../../src/inference/relay/request-body.ts'
-import { isReadAs } from '../../../src/text/field-names.ts'
 import { isObject, parseJson as tryJson } from '../../../src/text/json.ts'
 import type { BodyLimit } from '../../web/body-limit.ts'
 import { parseJson, readBytes } from '../../web/json-body.ts'
@@ -138,3 +137,6 @@ function firstPiece(incoming: IncomingMessage): Promise<Buffer | null> {
     incoming.on('readable', look).on('end', end).on('error', gone).on('close', gone)
   })
 }
+
+/** Tells whether servers that ignore the case of names read a field as another one: those in Go, such as Ollama. */
+const isReadAs = (name: string, field: string): boolean => name !== field && name.toUpperCase().toLowerCase() === field

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import { TOTAL } from '../../text/period.ts'
 import { type ArchivedCalls, NOTHING_ARCHIVED } from './archived-calls.ts'
-import { moneyFaults } from './verify-money.ts'
+import { createChargeCheck } from './charge-check.ts'
+import { receiptsByCaller } from './receipts-by-caller.ts'
+import { createSpendingCheck } from './spending-check.ts'
 import { allowanceFaults, recordedFaults, tokenFaults, usageFaults } from './verify-usage.ts'
 
 /** Reported faults per kind. */
@@ -76,4 +78,28 @@ async function* totalFaults({ db }: Store): AsyncGenerator<string> {
       or sum(case day when ${TOTAL} then beyond_micros else -beyond_micros end) <> 0
     order by owner limit ${MAX_REPORTED}`.execute(db)
   for (const { owner } of rows) yield `Spending of ${owner}: the total is not the sum of its days.`
+}
+
+/**
+ * Compares receipts with the transfers that took their money, and with the spending of their days. Reads the receipts
+ * once, from one snapshot, so calls may run meanwhile.
+ *
+ * @param archived what archives say about calls that the store may not have any more
+ * @param limit most faults of a kind
+ * @returns faults of transfers, and of spending
+ */
+function moneyFaults(
+  store: Store,
+  archived: ArchivedCalls,
+  limit: number,
+): Promise<{ charges: string[]; spending: string[] }> {
+  return store.snapshot(async (db) => {
+    const charges = createChargeCheck(db, store.engine, archived.until)
+    const spending = createSpendingCheck(db, archived, limit)
+    for await (const receipts of receiptsByCaller(db, archived.until)) {
+      await charges.add(receipts)
+      await spending.add(receipts)
+    }
+    return { charges: await charges.faults(limit), spending: await spending.faults() }
+  })
 }
