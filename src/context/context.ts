@@ -177,7 +177,8 @@ export function createContext(deps: ContextDeps): Context {
 
     let reading: ReturnType<typeof readStored> | undefined
     // All that the client has open, unless it asks about one of them.
-    const meant = [...new Set(input.root === undefined ? [root, ...declared] : [root])]
+    // A folder that was moved may be known by its old path alone.
+    const meant = [...new Set(input.root === undefined ? [...roots, ...declared] : roots)]
     const of: MemoriesOf = { roots: meant, limit: MEMORIES, reader: callerId, query, projects }
     const stored = () => {
       reading ??= readStored(deps, roots, of, now)

@@ -7,10 +7,15 @@ import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { connect, newPlace } from './server.ts'
 
 describe('a session whose folder is moved while it runs', () => {
-  for (const declares of [false, true])
-    it(`goes on with its context and memories${declares ? ', whose client names the old path' : ''}`, async () => {
+  for (const { what, declares = false, hasGit = true } of [
+    { what: '' },
+    { what: ', whose client names the old path', declares: true },
+    { what: ' where it has no repository', hasGit: false },
+  ])
+    it(`goes on with its context and memories${what}`, async () => {
       const place = newPlace()
       const old = place.project
+      if (!hasGit) rmSync(join(old, '.git'), { recursive: true })
       const { client, call } = await connect(place, {
         ...(declares && { capabilities: { roots: {} } }),
         prepare: (client) =>
