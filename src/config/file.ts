@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Adapter, Low } from 'lowdb'
 import { lock } from 'proper-lockfile'
 import { GazewayError } from '../errors.ts'
@@ -10,8 +11,12 @@ import { parseDocument, readText } from './document.ts'
 
 /** Age from which an unrefreshed lock is stale: its holder was killed. */
 const STALE_MS = 5_000
-/** Retries of a lock, about 15 s in total, so that a waiter outlives a stale lock. */
-const WAITS = { retries: 200, factor: 1.1, minTimeout: 5, maxTimeout: 50, randomize: true }
+/** Longest wait for a lock, in milliseconds: a waiter outlives a stale lock. */
+const PATIENCE_MS = 15_000
+/** Longest pause between two tries, in milliseconds. */
+const PAUSE_MS = 50
+/** Codes of a lock that another process holds. Windows has others while a lock that was released is still there. */
+const HELD: readonly unknown[] = process.platform === 'win32' ? ['ELOCKED', 'EPERM', 'EBUSY'] : ['ELOCKED']
 
 /**
  * Changes a configuration file under a lock shared by all processes: read, change, write durably. A crash leaves either
@@ -65,19 +70,26 @@ function documentAdapter(file: string): Adapter<ConfigDocument> {
 
 async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
   let lost = false
-  const release = await lock(file, {
-    realpath: false,
-    stale: STALE_MS,
-    retries: WAITS,
+  const release = await takeLock(file, () => {
     // A process suspended for longer than STALE_MS may have lost its lock; the check before the rename then decides.
-    onCompromised: () => {
-      lost = true
-    },
+    lost = true
   })
   try {
     return await work()
   } finally {
     if (!lost) await release()
+  }
+}
+
+/** Waits for another process alone: what cannot be locked at all, such as a folder that is read-only, is thrown at once. */
+async function takeLock(file: string, onCompromised: () => void): Promise<() => Promise<void>> {
+  for (const until = performance.now() + PATIENCE_MS; ; ) {
+    try {
+      return await lock(file, { realpath: false, stale: STALE_MS, onCompromised })
+    } catch (error) {
+      if (!HELD.includes((error as NodeJS.ErrnoException).code) || performance.now() > until) throw error
+    }
+    await delay(Math.random() * PAUSE_MS)
   }
 }
 
