@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
-import { type CallSelection, countCalls, keysOfGroup } from './call-selection.ts'
+import { type CallSelection, countCalls, isOfKept, KEPT_COLUMNS, KEPT_FILTERS, keysOfGroup } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
 import { amongst, type FILTER_COLUMNS, readTotals } from './call-totals.ts'
 import { callsOfSession, meetingAny, type SessionCondition } from './named-session.ts'
@@ -39,7 +39,7 @@ export const CallFilter = ListQuery.extend({
   ...COLUMN_FILTERS,
   group: GroupId.optional().describe('Only the calls of the keys that are in this group now.'),
   session: z.string().min(1).max(LONGEST_SESSION_ID).optional(),
-  address: z.string().min(1).max(64).optional().describe('Address of the client.'),
+  ...KEPT_FILTERS,
   model: z.string().min(1).max(256).optional().describe("The provider's model id, or an alias of it."),
   from: z.iso.datetime({ offset: true }).optional().describe('At this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Before this time.'),
@@ -59,9 +59,10 @@ export async function listCalls(
   const conditions = await conditionsOf(store, filter, models)
   const selection = { ...conditions, by: await smallerOf(store, { ...filter, callers: conditions.callers }) }
   const { from, to } = selection
-  const { offset = 0, cursor, address } = filter
-  // No index leads to an address: a whole history may be read, on the reader's thread.
-  const db = address === undefined ? pageReader(store, filter) : store.reads
+  const { offset = 0, cursor } = filter
+  // No index leads to them: a whole history may be read, on the reader's thread.
+  const isLookedThrough = isOfKept(filter)
+  const db = isLookedThrough ? store.reads : pageReader(store, filter)
   const after = cursor === undefined ? undefined : decodeCursor(cursor, z.tuple([z.string(), z.string()]))
   const each = newestFirst(db, selection).map((calls) =>
     after === undefined ? calls : calls.where(sql<boolean>`(at, call_id) < (${after[0]}, ${after[1]})`),
@@ -74,7 +75,7 @@ export async function listCalls(
       return rows.map(({ bytes }) => bytes)
     },
     total: () => {
-      if (filter.session !== undefined || address !== undefined)
+      if (filter.session !== undefined || isLookedThrough)
         return countMatches(db, meeting(db.selectFrom('calls'), selection))
       return from || to ? countKept(store, selection) : readTotals(store.db, { ...selection, models })
     },
@@ -106,7 +107,7 @@ export async function callsByIds({ db }: Store, ids: readonly string[]): Promise
 }
 
 /** Conditions of a list. `sessions` are those that name one session. */
-type Conditions = Pick<CallFilter, 'address' | 'path' | 'caller_id'> &
+type Conditions = Pick<CallFilter, keyof typeof KEPT_FILTERS | 'path' | 'caller_id'> &
   CallSelection & { by?: Narrower; sessions?: readonly SessionCondition[] | undefined }
 
 /** Column whose index leads to fewer calls; null where the engine decides. */
@@ -171,13 +172,13 @@ function ofEachCaller(selection: Conditions): Conditions[] {
  */
 function meeting(
   calls: Selected,
-  { sessions, address, status, path, caller_id, callers, models, from, to, by = null }: Conditions,
+  { sessions, status, path, caller_id, callers, models, from, to, by = null, ...kept }: Conditions,
 ): Selected {
   const leads = (name: string) => sessions === undefined && (by === null || by === name)
   const column = (name: string) => (leads(name) ? sql.ref<string>(name) : unindexed(name))
   let query = calls
   if (sessions !== undefined) query = query.where(meetingAny(sessions))
-  if (address !== undefined) query = query.where('address', '=', address)
+  for (const name of KEPT_COLUMNS) if (kept[name] !== undefined) query = query.where(name, '=', kept[name])
   if (callers !== undefined) query = query.where(amongst(unindexed('caller_id'), callers))
   // The names of a session are those of its caller.
   if (caller_id !== undefined && sessions === undefined)

@@ -5,9 +5,10 @@ import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
 import { FIGURES } from './call-figures.ts'
-import { type CallGroupBy, GROUPINGS, SessionGroupBy } from './call-groups.ts'
+import { type CallGroupBy, GROUPINGS, isCallGroup, SessionGroupBy } from './call-groups.ts'
 import { UNLISTED, UNLISTED_AS } from './call-status.ts'
 import { amongst, FILTER_COLUMNS, type GroupKeys } from './call-totals.ts'
+import { meetingAny, type SessionCondition } from './named-session.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -28,6 +29,18 @@ export const ChartGroupBy = z.enum([...GroupBy.options, 'hour', 'address'])
 export type ChartGroupBy = z.infer<typeof ChartGroupBy>
 type SumGroupBy = Exclude<ChartGroupBy, CallGroupBy>
 
+/** Filters that no sum has: the calls are looked through. */
+export const KEPT_FILTERS = {
+  address: z.string().min(1).max(64).optional().describe('Address of the client.'),
+  upstream: z.string().min(1).max(256).optional().describe('Upstream, as the calls name it; for admins.'),
+  kind: z.string().min(1).max(64).optional().describe('Kind of the call, as its client says.'),
+} satisfies { [Column in 'address' | 'upstream' | 'kind']: z.ZodType<string | undefined> }
+export const KEPT_COLUMNS = ['address', 'upstream', 'kind'] as const
+type KeptFilter = { [Column in (typeof KEPT_COLUMNS)[number]]?: string | undefined }
+
+/** Tells whether a filter has a column that only calls have. */
+export const isOfKept = (filter: KeptFilter): boolean => KEPT_COLUMNS.some((name) => filter[name] !== undefined)
+
 /** Selects calls. `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
 export interface CallSelection {
   from?: string | undefined
@@ -40,6 +53,8 @@ export interface CallSelection {
   /** Keys of a group: only the calls of these. */
   callers?: GroupKeys | undefined
 }
+
+export { amongst, type GroupKeys }
 
 /** Reads the keys that are in a group now, revoked ones too. Undefined without a group. */
 export async function keysOfGroup({ db }: Store, group: string | undefined): Promise<GroupKeys | undefined> {
@@ -84,20 +99,49 @@ export async function summedRows(store: Store, selection: CallSelection, groupBy
   return rows
 }
 
-/** Sums the kept calls of a selection by what their sessions worked on; all together without a grouping. */
-export async function sessionRows(
+/** Selection of calls that are kept, one by one. */
+export interface KeptSelection extends CallSelection, KeptFilter {
+  /** Names of a session. */
+  sessions?: readonly SessionCondition[] | undefined
+}
+
+/** SQL for the groupings of the table `calls` that sums have, too. */
+const keysOfKept = (engine: Engine): Readonly<Record<SumGroupBy, RawBuilder<unknown>>> => ({
+  model: sql`coalesce(calls.model, '')`,
+  caller: sql`coalesce(calls.caller_id, '')`,
+  day: utcDate(engine, 'calls.at'),
+  hour: utcHour(engine, 'calls.at'),
+  path: sql`calls.path`,
+  status: sql`calls.status`,
+})
+
+/** Sums the kept calls of a selection, one by one; all together without a grouping. */
+export async function keptRows(
   store: Store,
-  selection: CallSelection,
-  groupBy: CallGroupBy | null,
+  selection: KeptSelection,
+  groupBy: ChartGroupBy | null,
 ): Promise<SummedRow[]> {
-  const { joins, key } = groupBy === null ? { joins: sql``, key: sql`''` } : GROUPINGS[groupBy]
-  const { from, to } = selection
+  const { joins, key } = groupingOf(store.engine, groupBy)
+  const { from, to, sessions } = selection
+  const kept = KEPT_COLUMNS.filter((name) => selection[name] !== undefined)
+  const more = sql.join(
+    [
+      ...(sessions ? [sql`and ${meetingAny(sessions)}`] : []),
+      ...kept.map((name) => sql`and ${sql.ref(`calls.${name}`)} = ${selection[name]}`),
+    ],
+    sql` `,
+  )
   const { rows } = await sql<SummedRow>`
     select key, status, ${SUMS}, '[' || latency_bucket || ',' || sum(calls) || ']' as latencies
     from (select ${key} as key, calls.status, calls.latency_bucket, ${OF_CALL} from calls ${joins}
-      where ${between('calls.at', from, to)} ${dimensions(selection, 'calls.')}) as counted
+      where ${between('calls.at', from, to)} ${dimensions(selection, 'calls.')} ${more}) as counted
     group by 1, 2, latency_bucket`.execute(store.reads)
   return rows
+}
+
+function groupingOf(engine: Engine, groupBy: ChartGroupBy | null) {
+  if (groupBy === null) return { joins: sql``, key: sql`''` }
+  return isCallGroup(groupBy) ? GROUPINGS[groupBy] : { joins: sql``, key: keysOfKept(engine)[groupBy] }
 }
 
 /**

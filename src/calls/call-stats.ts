@@ -12,13 +12,17 @@ import {
   type CallSelection,
   ChartGroupBy,
   GroupBy,
+  isOfKept,
+  KEPT_FILTERS,
+  keptRows,
   keysOfGroup,
   type SummedRow,
-  sessionRows,
   summedRows,
 } from './call-selection.ts'
+import { LONGEST_SESSION_ID } from './call-session.ts'
 import { statusOf } from './call-status.ts'
 import { addLatencies, addLatency, type LatencyCounts, quantile } from './latency-buckets.ts'
+import { callsOfSession } from './named-session.ts'
 
 /** Rows or groups summed before the event loop is yielded. */
 const ROWS_AT_ONCE = 500
@@ -70,6 +74,9 @@ export const ChartQuery = StatsQuery.extend({
     .max(256)
     .optional()
     .describe("Only the calls of this model: the provider's id, or an alias of it."),
+  path: z.string().max(1024).optional().describe('Only the calls of this path.'),
+  session: z.string().min(1).max(LONGEST_SESSION_ID).optional(),
+  ...KEPT_FILTERS,
   group_by: ChartGroupBy.optional(),
 })
 export type ChartQuery = z.infer<typeof ChartQuery>
@@ -79,19 +86,23 @@ export async function callStats(
   store: Store,
   query: Omit<ChartQuery, 'model'> & Pick<CallSelection, 'models'>,
 ): Promise<CallStats> {
+  const { group_by, session, caller_id, address, upstream, kind, path } = query
   const selection = {
-    caller_id: query.caller_id,
+    ...{ caller_id, path, address, upstream, kind },
+    sessions: session === undefined ? undefined : await callsOfSession(store.db, session, caller_id),
     callers: await keysOfGroup(store, query.group),
     models: query.models,
     from: query.from && toUtc(query.from),
     to: query.to && toUtc(query.to),
   }
-  const { group_by } = query
+  const isKept = session !== undefined || isOfKept(query)
   const groups = isCallGroup(group_by)
-    ? dearest(await grouped(await sessionRows(store, selection, group_by)))
-    : await grouped(await summedRows(store, selection, group_by))
+    ? dearest(await grouped(await keptRows(store, selection, group_by)))
+    : await grouped(
+        await (isKept ? keptRows(store, selection, group_by ?? null) : summedRows(store, selection, group_by)),
+      )
   // A call of several tags is in several groups, and once in the totals.
-  const whole = group_by === 'tag' ? await grouped(await sessionRows(store, selection, null)) : groups
+  const whole = group_by === 'tag' ? await grouped(await keptRows(store, selection, null)) : groups
   const totals = emptySum()
   for (const sum of whole.values()) addSum(totals, sum)
   const found: CallStats['groups'] = []

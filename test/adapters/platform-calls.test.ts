@@ -172,6 +172,41 @@ describe('the calls over HTTP', () => {
     assert.deepEqual(ids(await get(`/api/calls?group=${group}`, bob.key)), ['call_b1'])
   })
 
+  it('lists and adds up by what no sum has: a session, an address, a kind, and an upstream for admins', async () => {
+    const { keys, calls } = platform.gateway
+    const { key, record } = await keys.create({ name: 'kinds', scopes: ['inference'] })
+    const named = { ...CALL, caller_id: record.id, session_id: 'kinds', client: 'codex', upstream: 'elsewhere' }
+    for (const [call_id, more] of Object.entries({
+      call_k1: { kind: 'compact' },
+      call_k2: { kind: 'subagent', address: '10.9.9.9', status: 'error' as const },
+      call_k3: { at: '2026-05-02T11:00:00.000Z' },
+    }))
+      calls.record({ ...named, call_id, at: '2026-05-02T10:10:00.000Z', ...more })
+    for (const [filter, found] of [
+      ['session=kinds', ['call_k3', 'call_k2', 'call_k1']],
+      ['session=kinds&kind=compact', ['call_k1']],
+      ['kind=subagent&status=error', ['call_k2']],
+      ['address=10.9.9.9', ['call_k2']],
+      ['upstream=elsewhere', ['call_k3', 'call_k2', 'call_k1']],
+    ] as const) {
+      const page = await get<{ items: CallRecord[]; total: number }>(`/api/calls?${filter}`)
+      assert.deepEqual([ids(page), page.total], [found, found.length], filter)
+      if (filter.includes('status')) continue
+      const stats = await get<Stats>(`/api/calls/stats?${filter}&group_by=hour`)
+      assert.equal(stats.totals.calls, found.length, filter)
+      assert.deepEqual(
+        stats.groups.map(({ key: hour }) => hour.slice(11, 13)),
+        found.length === 3 ? ['10', '11'] : ['10'],
+        filter,
+      )
+    }
+    const byPath = await get<Stats>(`/api/calls/stats?session=kinds&path=${named.path}&group_by=model`)
+    assert.equal(byPath.totals.calls, 3)
+    assert.deepEqual(ids(await get('/api/calls?kind=compact', key)), ['call_k1'])
+    for (const path of ['/api/calls', '/api/calls/stats', '/api/calls/live'])
+      assert.equal((await ask(platform, 'GET', `${path}?upstream=elsewhere`, { key })).status, 403, path)
+  })
+
   it('reads the content of no more calls of a group than a page shows', async () => {
     const { keys, groups, calls, store } = platform.gateway
     const { id: group } = await groups.create({ name: 'writers', budgets: [] })

@@ -174,6 +174,44 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await page.close()
   })
 
+  it('lead from a month, a kind of calls and the errors of an upstream to their rows, with bars over them', async () => {
+    const { calls } = under.platform.gateway
+    const [call = assert.fail()] = await callsOf(ada.id, { status: 'ok' })
+    for (const [at, kind] of ['compact', 'compact', 'subagent'].entries())
+      calls.record({ ...call, call_id: `call_kind_${at}`, session_id: 'kinds', kind })
+    await calls.flush()
+    const page = await under.open(`#/sessions/kinds?key=${ada.id}`, { width: 2560 })
+    const kinds = page.getByRole('region', { name: 'By kind' }).getByRole('link')
+    await kinds.first().waitFor()
+    const said = await kinds.allTextContents()
+    for (const at of [0, 1]) {
+      const rows = await behind(page, kinds.nth(at))
+      assert.equal(said[at], `${money('Cost')(rows)} in ${rows.length} call${rows.length === 1 ? '' : 's'}`)
+    }
+    await kinds.first().click()
+    const bars = page.getByRole('list', { name: 'Calls by day' }).getByRole('link')
+    await bars.first().waitFor()
+    const labels = await bars.evaluateAll((all) => all.map((one) => Number(/: (\d+)/.exec(one.ariaLabel ?? '')?.[1])))
+    const listed = await page.getByRole('table', { name: 'Calls', exact: true }).getByRole('row').count()
+    assert.equal(
+      labels.reduce((sum, one) => sum + one, 0),
+      listed - 1,
+    )
+
+    await page.goto(`${under.platform.url}/#/upstreams`)
+    const errors = page.getByRole('table', { name: 'Upstreams' }).getByRole('link', { name: /% of/ }).first()
+    const [, rate, of] = /^([\d.]+)% of (\d+)$/.exec((await errors.textContent()) ?? '') ?? []
+    assert.equal((await behind(page, errors)).length, Math.round((Number(rate) * Number(of)) / 100))
+
+    for (const at of [`keys/${ada.id}`, `keys/${group}`]) {
+      await page.goto(`${under.platform.url}/#/${at}`)
+      const month = page.locator('dt', { hasText: 'This month' }).locator('+ dd').getByRole('link')
+      const spent = await month.textContent()
+      assert.equal(money('Total')(await behind(page, month)), spent, at)
+    }
+    await page.close()
+  })
+
   it('count the calls of a key as their list does, although a flood of refused ones has no records', async () => {
     for (let i = 0; i < 70; i++) assert.equal(await chat(flood.key, 'another', 'Say hello.'), 403)
     await under.platform.gateway.calls.flush()

@@ -36,6 +36,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     const page = await console.open('#/overview')
     await page.getByText('No calls today yet').first().waitFor()
     await page.getByText('No failed calls').waitFor()
+    await page.getByText('No refused calls').waitFor()
     await page.close()
   })
 

@@ -5232,6 +5232,7 @@ export interface operations {
                 cursor?: string;
                 offset?: number;
                 caller_id?: string;
+                group?: string;
                 model?: string;
                 from?: string;
                 to?: string;
@@ -6015,6 +6016,8 @@ export interface operations {
                 group?: string;
                 session?: string;
                 address?: string;
+                upstream?: string;
+                kind?: string;
                 model?: string;
                 from?: string;
                 to?: string;
@@ -6046,6 +6049,11 @@ export interface operations {
                 caller_id?: string;
                 group?: string;
                 model?: string;
+                path?: string;
+                session?: string;
+                address?: string;
+                upstream?: string;
+                kind?: string;
             };
             header?: never;
             path?: never;
@@ -6098,6 +6106,8 @@ export interface operations {
                 group?: string;
                 session?: string;
                 address?: string;
+                upstream?: string;
+                kind?: string;
                 model?: string;
                 from?: string;
                 to?: string;

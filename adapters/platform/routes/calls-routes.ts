@@ -36,6 +36,20 @@ const ExplainedCall = z.object({
 })
 export type ExplainedCall = z.infer<typeof ExplainedCall>
 
+/**
+ * Filter of a caller: of its own calls, or for an admin of any.
+ *
+ * @throws GazewayError `forbidden` where another key than an admin's names an upstream: it sees their labels alone
+ */
+function filterOf<Filter extends { caller_id?: string | undefined; upstream?: string | undefined }>(
+  caller: Identity,
+  filter: Filter,
+): Filter {
+  if (filter.upstream !== undefined && !caller.scopes.has('admin'))
+    throw new GazewayError('forbidden', 'Only an admin filters by upstream.', { param: 'upstream' })
+  return { ...filter, caller_id: shownTo(caller, filter.caller_id) }
+}
+
 /** A call as a key sees it: with the hosts of upstreams for admins alone. */
 function seenBy({ scopes }: Identity, call: CallRecord, { upstream }: Gateway): CallRecord {
   if (scopes.has('admin')) return call
@@ -66,8 +80,7 @@ const listRoutes = (gateway: Gateway): Route[] => [
     reply: pageOf(CallRecord),
     run({ query, c }) {
       const caller = callerOf(c)
-      const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
-      return listReply(shown, async (part) => {
+      return listReply(filterOf(caller, query), async (part) => {
         const page = await gateway.calls.history(part)
         return { ...page, items: page.items.map((call) => seenBy(caller, call, gateway)) }
       })
@@ -83,7 +96,7 @@ const listRoutes = (gateway: Gateway): Route[] => [
     query: ChartQuery.strict(),
     reply: CallStatsReply,
     async run({ query, c }) {
-      const selection = { ...query, caller_id: shownTo(callerOf(c), query.caller_id) }
+      const selection = filterOf(callerOf(c), query)
       const [stats, fallbacks] = await Promise.all([gateway.calls.stats(selection), gateway.calls.fallbacks(selection)])
       return { ...stats, fallbacks }
     },
@@ -142,7 +155,7 @@ function liveRoute(gateway: Gateway, draining: AbortSignal): Route {
     alsoAnswers: ['text/event-stream'],
     async run({ query, c }) {
       const caller = callerOf(c)
-      const shown = { ...query, caller_id: shownTo(caller, query.caller_id) }
+      const shown = filterOf(caller, query)
       if (c.req.method === 'HEAD') return new Response(null, { headers: EVENT_STREAM })
       const { incoming, outgoing } = c.env
       const token = keyOf(incoming.headers, c.req.path)

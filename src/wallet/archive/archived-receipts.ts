@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { GroupKeys } from '../../calls/call-selection.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
@@ -10,6 +11,8 @@ import { openArchive, readBlock } from './read-archive.ts'
 /** Selection of receipts: times in UTC, `from` inclusive, `to` exclusive. All by default. */
 export interface ReceiptRange {
   caller_id?: string | undefined
+  /** Keys of a group: only the receipts of these. */
+  ofGroup?: GroupKeys | undefined
   model?: string | undefined
   from?: string | undefined
   to?: string | undefined
@@ -63,6 +66,7 @@ function isIn({ at, call_id, caller_id, model }: MeteredCallRow, range: ReceiptR
   const { from, to, before } = range
   return (
     (range.caller_id === undefined || caller_id === range.caller_id) &&
+    (range.ofGroup === undefined || range.ofGroup.ids.includes(caller_id)) &&
     (range.model === undefined || model === range.model) &&
     (from === undefined || at >= from) &&
     (to === undefined || at < to) &&

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import * as z from 'zod'
+import { amongst } from '../../calls/call-selection.ts'
 import { SESSION_OF_CALL } from '../../calls/named-session.ts'
 import { decodeCursor, type Page, type Paged, readPage } from '../../store/page.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -15,15 +16,16 @@ type ListedReceipt = ReceiptRow & { transfer: string | null; caller_name: string
 /** Reads a page of receipts, newest first: those of the store, then those of archives. @throws GazewayError `invalid_cursor` */
 export async function receiptPage(
   db: Kysely<Schema>,
-  range: Pick<ReceiptRange, 'caller_id' | 'model' | 'from' | 'to'>,
+  range: Omit<ReceiptRange, 'before'>,
   page: Paged,
 ): Promise<Page<ReceiptRecord>> {
-  const { caller_id, model, from, to } = range
+  const { caller_id, ofGroup, model, from, to } = range
   const { cursor, offset = 0 } = page
   const until = await archivedUntil(db)
   const [at, id] = cursor === undefined ? [] : decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
   let matches = db.selectFrom('metered_calls')
   if (caller_id !== undefined) matches = matches.where('caller_id', '=', caller_id)
+  if (ofGroup !== undefined) matches = matches.where(amongst('caller_id', ofGroup))
   if (model !== undefined) matches = matches.where('model', '=', model)
   if (from) matches = matches.where('at', '>=', from)
   if (to) matches = matches.where('at', '<', to)

@@ -8,6 +8,8 @@ import {
   OTHER_GROUPS,
   SessionGroupBy,
 } from '../../calls/call-groups.ts'
+import { amongst, type GroupKeys, keysOfGroup } from '../../calls/call-selection.ts'
+import { GroupId } from '../../identity/group.ts'
 import { CallerId } from '../../identity/key.ts'
 import { toUtc, utcDate } from '../../store/dates.ts'
 import type { Engine } from '../../store/engine.ts'
@@ -30,6 +32,7 @@ const MAX_CALLERS = 1_000
 /** Filters and grouping of receipts. `from` is inclusive, `to` exclusive. */
 export const UsageQuery = ListQuery.extend({
   caller_id: CallerId.optional().describe('Only the calls of this key or wallet.'),
+  group: GroupId.optional().describe('Only the calls of the keys that are in this group now.'),
   model: z.string().min(1).max(256).optional().describe("Only the calls of this model: the provider's id."),
   from: z.iso.datetime({ offset: true }).optional().describe('Only calls at this time or later.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Only calls before this time.'),
@@ -59,7 +62,7 @@ export interface UsageReport extends Page<ReceiptRecord> {
 /** A page of receipts. */
 export type ReceiptPage = Pick<UsageReport, 'items' | 'next_cursor'>
 
-type Selection = Pick<UsageQuery, 'caller_id' | 'model' | 'from' | 'to'>
+type Selection = Pick<UsageQuery, 'caller_id' | 'model' | 'from' | 'to'> & { ofGroup: GroupKeys | undefined }
 
 interface SummedRow {
   key: string
@@ -76,7 +79,7 @@ interface SummedRow {
  * @throws GazewayError `invalid_cursor`
  */
 export async function usageReport(store: Store, query: Paged<UsageQuery>): Promise<UsageReport> {
-  const selection = inUtc(query)
+  const selection = await selectionOf(store, query)
   const { group_by } = query
   const { receipts, byCaller, groups } = await store.snapshot(async (db) => ({
     receipts: await receiptPage(db, selection, query),
@@ -101,8 +104,9 @@ export async function usageReport(store: Store, query: Paged<UsageQuery>): Promi
 /** Reads receipts without sums, as an export of many pages needs no sums. @throws GazewayError `invalid_cursor` */
 export async function usageReceipts(store: Store, query: Paged<UsageQuery>): Promise<ReceiptPage> {
   // From one state of the store, so that no month is archived between what is read of it and of archives.
-  if ((await archivedUntil(store.db)) !== null) return store.snapshot((db) => receiptPage(db, inUtc(query), query))
-  return receiptPage(pageReader(store, query), inUtc(query), query)
+  const selection = await selectionOf(store, query)
+  if ((await archivedUntil(store.db)) !== null) return store.snapshot((db) => receiptPage(db, selection, query))
+  return receiptPage(pageReader(store, query), selection, query)
 }
 
 function groupsOf(
@@ -119,7 +123,7 @@ function groupsOf(
 /** Sums receipts by what the sessions of their calls worked on, for calls that the audit trail still has. */
 async function summedBySession(
   db: Transaction<Schema>,
-  { caller_id, model, from, to }: Selection,
+  { caller_id, ofGroup, model, from, to }: Selection,
   groupBy: SessionGroupBy,
 ): Promise<SummedRow[]> {
   const { joins, key } = GROUPINGS[groupBy]
@@ -131,14 +135,16 @@ async function summedBySession(
       select ${key} as key, receipts.total_tokens, receipts.upstream_cost_micros, receipts.margin_micros
       from metered_calls as receipts left join calls on calls.call_id = receipts.upstream_call_id ${joins}
       where 1 = 1 ${caller_id === undefined ? sql`` : sql`and receipts.caller_id = ${caller_id}`}
+        ${ofGroup === undefined ? sql`` : sql`and ${amongst('receipts.caller_id', ofGroup)}`}
         ${model === undefined ? sql`` : sql`and receipts.model = ${model}`}
         ${from ? sql`and receipts.at >= ${from}` : sql``} ${to ? sql`and receipts.at < ${to}` : sql``}
         ${until === null ? sql`` : sql`and receipts.at >= ${until}`}
     ) as counted group by key`.execute(db)
   if (until === null) return rows
   const sums = new Map(rows.map((row) => [row.key, row]))
-  const callers = caller_id === undefined ? null : [caller_id]
-  for await (const { key: name, receipt } of groupedReceipts(db, { callers, model, from, to }, GROUPINGS[groupBy]))
+  const callers = caller_id === undefined ? (ofGroup?.ids ?? null) : [caller_id]
+  const range = { callers, model, from, to }
+  for await (const { key: name, receipt } of groupedReceipts(db, range, GROUPINGS[groupBy]))
     addReceipt(sums, name, receipt)
   return [...sums.values()]
 }
@@ -205,11 +211,12 @@ function partsOf({ from, to }: Selection): Parts {
 /** Selects stored sums of the whole days, and receipts of the cut days. @param until those of before are in archives */
 function counted(
   engine: Engine,
-  { caller_id, model }: Selection,
+  { caller_id, ofGroup, model }: Selection,
   { days, cut }: Parts,
   until: string | null,
 ): RawBuilder<unknown> {
-  const ofCaller = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
+  const ofKey = caller_id === undefined ? sql`` : sql`and caller_id = ${caller_id}`
+  const ofCaller = ofGroup === undefined ? ofKey : sql`${ofKey} and ${amongst('caller_id', ofGroup)}`
   const ofModel = model === undefined ? sql`` : sql`and model = ${model}`
   const isHere = until === null ? sql`` : sql`and at >= ${until}`
   const parts = cut.map(
@@ -233,9 +240,13 @@ function startOfDay(time: string, later = 0): string {
   return toUtc(Math.floor((Date.parse(time) + later) / DAY_MS) * DAY_MS)
 }
 
-function inUtc({ caller_id, model, from, to }: Selection): Selection {
+async function selectionOf(
+  store: Store,
+  { caller_id, group, model, from, to }: Omit<UsageQuery, 'limit'>,
+): Promise<Selection> {
   return {
     caller_id,
+    ofGroup: await keysOfGroup(store, group),
     model,
     from: from && toUtc(from),
     to: to && toUtc(to),

@@ -15,7 +15,9 @@ import { Histogram } from './histogram.tsx'
 import { nobody, Outcome } from './outcome.tsx'
 import { useNewCalls } from './use-new-calls.ts'
 
-const FILTERS = ['status', 'model', 'path', 'caller_id', 'group', 'session', 'address', 'from', 'to'] as const
+/** Filters that links set: they have no field until one does. */
+const LINKED = ['group', 'kind', 'upstream'] as const
+const FILTERS = ['status', 'model', 'path', 'caller_id', ...LINKED, 'session', 'address', 'from', 'to'] as const
 
 /** Audit trail: all calls to model providers, or one of them. */
 export default function Calls({ id, query }: PageProps) {
@@ -65,7 +67,11 @@ function Trail({ query }: Pick<PageProps, 'query'>) {
     label: 'Caller',
     options: [ALL, ...callerOptions(draft.caller_id)],
   } as const
-  const ofGroup = { name: 'group', label: 'Group', options: [ALL, ...groupOptions(groups, draft.group)] } as const
+  const linked = [
+    { name: 'group', label: 'Group', options: [ALL, ...groupOptions(groups, draft.group)] },
+    { name: 'kind', label: 'Kind', maxLength: 64 },
+    { name: 'upstream', label: 'Upstream', maxLength: 256 },
+  ] as const
   return (
     <ListCard<CallRecord, typeof draft>
       label="Calls"
@@ -78,9 +84,9 @@ function Trail({ query }: Pick<PageProps, 'query'>) {
         fields: [
           { name: 'status', label: 'Status', options: [ALL, ...CALL_STATUS_NAMES] },
           { name: 'model', label: 'Model', maxLength: 256 },
-          { name: 'path', label: 'Path', placeholder: '/v1/chat/completions', maxLength: 1024 },
+          { name: 'path', label: 'Path', placeholder: '/v1/messages', maxLength: 1024 },
           ...(isAdmin ? [callers] : []),
-          ...(isAdmin && draft.group ? [ofGroup] : []),
+          ...linked.filter(({ name }) => draft[name]),
           { name: 'session', label: 'Session', maxLength: 128 },
           { name: 'address', label: 'Address', maxLength: 64 },
           ...TIMES,

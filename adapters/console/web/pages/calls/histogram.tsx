@@ -19,13 +19,10 @@ const FIGURES: Readonly<Record<string, 'calls' | 'errors' | 'refused'>> = {
   error: 'errors',
   refused: 'refused',
 }
-/** Filters of the list that the statistics have not. */
-const UNCOUNTED = ['path', 'session', 'address'] as const
-
-/** Calls of a list over its time. A bar or a range of bars becomes its time. Nothing where statistics lack a filter. */
+/** Calls of a list over its time. A bar or a range of bars becomes its time. None of statuses that are not counted. */
 export function Histogram({ filter }: { filter: Readonly<Record<string, string>> }) {
-  const { model = '', caller_id = '', group = '', status = '' } = filter
-  const figure = UNCOUNTED.some((name) => filter[name]) ? undefined : FIGURES[status]
+  const { status = '', ...counted } = filter
+  const figure = FIGURES[status]
   const to = filter.to ? Date.parse(filter.to) : now.value
   const from = filter.from ? Date.parse(filter.from) : Math.floor(to / DAY_MS) * DAY_MS - (DAYS - 1) * DAY_MS
   const isHourly = to - from <= HOURLY_MS
@@ -36,9 +33,7 @@ export function Histogram({ filter }: { filter: Readonly<Record<string, string>>
   const { data } = useLive<CallStats>(
     isShown
       ? `/api/calls/stats${queryOf({
-          model,
-          caller_id,
-          group,
+          ...counted,
           from: new Date(from).toISOString(),
           to: timeIn(filter.to ?? ''),
           group_by: isHourly ? 'hour' : 'day',

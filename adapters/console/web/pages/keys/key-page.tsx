@@ -6,15 +6,13 @@ import { StatementButton } from '../../components/csv-button.tsx'
 import { Button } from '../../components/forms.ts'
 import { KeyState } from '../../components/key-state.tsx'
 import { count, usd } from '../../format.ts'
-import { now } from '../../now.ts'
 import { addressWith, go, href } from '../../router.ts'
 import { session } from '../../signed-in.ts'
-import { timeText } from '../../typed.ts'
 import { useGroups } from '../../use-groups.ts'
 import { useLive } from '../../use-live.ts'
 import { EditKeyDialog, RevokeKeyDialog, RotateKeyDialog } from './key-dialogs.tsx'
 import { Done } from './recent.tsx'
-import { Spent, useHourly } from './spending.tsx'
+import { Spent, startOfMonth, useHourly } from './spending.tsx'
 
 /** Page of a key: what it may, what it spent, and what it did. `?do=edit` opens its form, `?do=revoke` asks to revoke it. */
 export function KeyPage({ id, query }: { id: string; query: URLSearchParams }) {
@@ -47,7 +45,6 @@ function Details({ of: key }: { of: KeyRecord }) {
   const hourlyUsd = useHourly({ caller_id: key.id })
   const receipts = (query: Record<string, string> = {}) =>
     href('usage', { id: 'receipts', query: { caller: key.id, ...query } })
-  const month = timeText(`${new Date(now.value).toISOString().slice(0, 'yyyy-mm'.length)}-01T00:00Z`)
   return (
     <Grid>
       <Card title="Budgets">
@@ -60,7 +57,7 @@ function Details({ of: key }: { of: KeyRecord }) {
       <Card title="Money" actions={<StatementButton of={{ key: key.id }} name={key.name} />}>
         <Facts
           of={{
-            'This month': <a href={receipts({ from: month })}>{usd(spend.month_usd)}</a>,
+            'This month': <a href={receipts({ from: startOfMonth() })}>{usd(spend.month_usd)}</a>,
             'In total': usd(spend.total_usd),
             Owed: key.debt_usd > 0 && usd(key.debt_usd),
             Presumed: key.presumed_usd > 0 && usd(key.presumed_usd),

@@ -105,6 +105,9 @@ function Models({ of }: { of: Callers }) {
   )
 }
 
+/** Start of this month in UTC, as a filter has it. */
+export const startOfMonth = (): string => timeText(`${new Date().toISOString().slice(0, 'yyyy-mm'.length)}-01T00:00Z`)
+
 const HOURS = 24
 
 /** Cost of an hour at the rate of this hour and the 23 before it, in USD; null while it is unknown. */

@@ -96,7 +96,7 @@ function NewMemory({ onClose, onStored }: { onClose: () => void; onStored: () =>
 function fieldsOf(spaces: MemoryStats['namespaces']): FieldSpec<MemoryFilter>[] {
   const named = Object.entries(spaces).map(([value, memories]) => ({ value, label: `${value} (${count(memories)})` }))
   return [
-    { name: 'words', label: 'Search', type: 'search', placeholder: 'Words in keys, values and tags', maxLength: 4000 },
+    { name: 'words', label: 'Search', type: 'search', placeholder: 'Words, keys, tags', maxLength: 4000 },
     { name: 'namespace', label: 'Namespace', options: [ALL, ...named] },
     { name: 'tag', label: 'Tag', maxLength: 64 },
   ]

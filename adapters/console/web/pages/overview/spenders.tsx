@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentProps } from 'preact'
 import type { CallSums } from '../../../../../src/calls/call-stats.ts'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
 import { nameOf } from '../../components/caller-name.tsx'
@@ -14,7 +14,7 @@ const MAX_SHOWN = 4
 export function Spenders({ today: { from, byCaller, byModel } }: { today: Today }) {
   const shares = {
     bar: costOf,
-    empty: <Empty title="No calls today yet" hint="Calls appear here when they end." />,
+    empty: { title: 'No calls today yet', hint: 'Calls appear here when they end.' },
   }
   const made = (data: CallStatsReply) => data.groups.filter(({ calls, refused }) => calls > refused)
   return (
@@ -54,10 +54,10 @@ function Shares<Group extends { key: string }>(props: {
   hrefOf: (key: string) => string | undefined
   othersHref?: string
   bar: (groups: readonly Group[]) => { value: number; text: string }
-  empty: ComponentChildren
+  empty: ComponentProps<typeof Empty>
 }) {
   const { label, groups, nameOf, hrefOf, othersHref, bar, empty } = props
-  if (groups.length === 0) return <>{empty}</>
+  if (groups.length === 0) return <Empty {...empty} />
   const sorted = groups.toSorted((a, b) => bar([b]).value - bar([a]).value)
   const items = sorted
     .slice(0, MAX_SHOWN)

@@ -99,21 +99,17 @@ type Part = CodingSessionDetails['by_kind'][number]
 /** Commits, kinds and models of a session. */
 function Parts({ of: one }: { of: CodingSessionDetails }) {
   const cost = ({ calls, cost_usd }: Part) => `${usd(cost_usd)} in ${callsText(calls)}`
-  const callsOf = (model: string) => href('calls', { query: { session: one.id, caller_id: one.key, model } })
+  const linked = (by: 'model' | 'kind') => (part: Part) => {
+    const rows = href('calls', { query: { session: one.id, caller_id: one.key, [by]: part.key } })
+    return [part.key || 'none', part.key ? <a href={rows}>{cost(part)}</a> : cost(part)] as const
+  }
   return (
     <Grid>
       <Card title="By model">
-        <Facts
-          of={Object.fromEntries(
-            one.by_model.map((part) => [
-              part.key || 'none',
-              part.key ? <a href={callsOf(part.key)}>{cost(part)}</a> : cost(part),
-            ]),
-          )}
-        />
+        <Facts of={Object.fromEntries(one.by_model.map(linked('model')))} />
       </Card>
       <Card title="By kind">
-        <Facts of={Object.fromEntries(one.by_kind.map((part) => [part.key || 'none', cost(part)]))} />
+        <Facts of={Object.fromEntries(one.by_kind.map(linked('kind')))} />
       </Card>
       <Card title="Commits">
         {one.commits.length === 0 && <p class="hint">None known.</p>}

@@ -112,9 +112,10 @@ function circuitName({ path, model, for_everyone }: ShownUpstream['open_circuits
   return for_everyone ? `${model} at ${path}` : `${model} at ${path}, for one key`
 }
 
-function Errors({ of: { error_rate, calls } }: { of: ShownUpstream }) {
+function Errors({ of: { provider, error_rate, calls } }: { of: ShownUpstream }) {
   if (error_rate === null) return <span>—</span>
-  const text = `${percent(error_rate)} of ${count(calls)}`
+  const rows = href('calls', { query: { upstream: provider, status: 'error' } })
+  const text = <a href={rows}>{`${percent(error_rate)} of ${count(calls)}`}</a>
   return error_rate > MANY_ERRORS ? <Badge tone="warn">{text}</Badge> : <span>{text}</span>
 }
 

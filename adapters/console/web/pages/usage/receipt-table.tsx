@@ -4,13 +4,14 @@ import { Caller, callerOptions } from '../../components/caller-name.tsx'
 import { Exact } from '../../components/content.ts'
 import { COST_FROM } from '../../components/cost-from.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
-import { TIMES, useFilters } from '../../components/forms.ts'
+import { ALL, TIMES, useFilters } from '../../components/forms.ts'
 import { type Column, figureColumn, ListCard, whenColumn } from '../../components/lists.ts'
 import { count, duration } from '../../format.ts'
 import { usePage } from '../../paging.ts'
 import { href, type PageProps, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
 import { timeIn } from '../../typed.ts'
+import { groupOptions, useGroups } from '../../use-groups.ts'
 
 /** Column of an exact part of a bill. */
 const exact = (key: 'upstream_cost_usd' | 'margin_usd' | 'total_usd', label: string) =>
@@ -34,9 +35,12 @@ const COLUMNS: Column<ReceiptRecord>[] = [
 
 /** Receipts of metered calls, with a download of all selected ones. */
 export function Receipts({ id, query }: PageProps) {
-  const filters = useFilters(query, ['caller', 'model', 'from', 'to'], ['usage', id])
-  const { caller, model, from, to } = filters.draft
-  const path = `/api/wallet/metered/usage${queryOf({ caller_id: caller, model, from: timeIn(from), to: timeIn(to) })}`
+  const filters = useFilters(query, ['caller', 'group', 'model', 'from', 'to'], ['usage', id])
+  const { caller, from, to, ...same } = filters.draft
+  const asked = queryOf({ ...same, caller_id: caller, from: timeIn(from), to: timeIn(to) })
+  const path = `/api/wallet/metered/usage${asked}`
+  const groups = useGroups(same.group !== '')
+  const ofGroup = { name: 'group', label: 'Group', options: [ALL, ...groupOptions(groups, same.group)] } as const
   const page = usePage<ReceiptRecord, UsageReport>(path)
   const callers = [{ value: '', label: 'All callers' }, ...callerOptions(caller)]
   const csv = { path, file: 'receipts.csv', label: 'Download CSV', said: 'Downloaded the receipts.' }
@@ -49,6 +53,7 @@ export function Receipts({ id, query }: PageProps) {
         one: 'receipt',
         fields: [
           ...(session.value?.isAdmin ? [{ name: 'caller', label: 'Caller', options: callers } as const] : []),
+          ...(same.group ? [ofGroup] : []),
           { name: 'model', label: 'Model', maxLength: 256 },
           ...TIMES,
         ],

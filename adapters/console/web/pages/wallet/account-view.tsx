@@ -74,7 +74,7 @@ export function BalanceStats({ of, owner }: { of: Balances; owner: string }) {
         hint={`${usd(Math.max(0, left))} can be spent, credit included`}
         tone={left <= 0 ? 'bad' : 'neutral'}
       />
-      <Stat label="Reserved" href={transfers} value={<Money usd={held_usd} />} hint="for calls in progress" />
+      <Stat label="Reserved" value={<Money usd={held_usd} />} hint="for calls in progress" />
       <Stat
         label="In escrow"
         href={href('escrow', { query: { status: 'live', payer: owner } })}
