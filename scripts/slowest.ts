@@ -18,13 +18,15 @@ export default async function* slowest(events: AsyncIterable<TestEvent>): AsyncG
     if (type === 'test:diagnostic' && data.nesting === 0) counts.push(data.message)
     if (type !== 'test:complete' || data.details.type === 'suite') continue
     const timed = { name: data.name, ms: data.details.duration_ms }
-    // The runner counts each file as a test with the file's path as its name.
-    if (isAbsolute(data.name)) files.push({ ...timed, name: sourceOf(data.name) })
+    if (isProgram(data.name)) files.push({ ...timed, name: sourceOf(data.name) })
     else cases.push(timed)
   }
   yield `\n${counts.join(', ')}\n`
   yield `\nSlowest files\n${slowestOf(files)}\nSlowest cases\n${slowestOf(cases)}`
 }
+
+/** Tells whether a test is a whole program: the runner counts each as a test with its path as its name. */
+export const isProgram = (name: string): boolean => isAbsolute(name) && /\.[jt]s$/.test(name)
 
 function slowestOf(timed: Timed[]): string {
   const first = timed.sort((a, b) => b.ms - a.ms).slice(0, SHOWN)

@@ -1,7 +1,6 @@
 import { cpus } from 'node:os'
-import { isAbsolute } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
-import { sourceOf } from './slowest.ts'
+import { isProgram, sourceOf } from './slowest.ts'
 
 /** Length of one line of the second table, in seconds. */
 const STEP_S = 15
@@ -29,9 +28,8 @@ export default async function* timeLine(events: AsyncIterable<TestEvent>): Async
     before = now
   }, STEP_S * 1000)
   for await (const { type, data } of events) {
-    // The runner counts each program as a test with its path as its name.
-    if (type === 'test:dequeue' && isAbsolute(data.name)) begun.set(data.name, performance.now())
-    if (type === 'test:complete' && isAbsolute(data.name)) ended.push({ name: data.name, ms: data.details.duration_ms })
+    if (type === 'test:dequeue' && isProgram(data.name)) begun.set(data.name, performance.now())
+    if (type === 'test:complete' && isProgram(data.name)) ended.push({ name: data.name, ms: data.details.duration_ms })
   }
   clearInterval(timer)
   const programs = ended.map(({ name, ms }): Program => {
