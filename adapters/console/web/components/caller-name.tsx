@@ -36,7 +36,12 @@ export function KeyNames() {
     if (data) known.value = [...data.items, ...older]
   }, [data, older])
   // The next key that signs in may not see them.
-  useEffect(() => () => void (known.value = []), [])
+  useEffect(
+    () => () => {
+      known.value = []
+    },
+    [],
+  )
   return null
 }
 
