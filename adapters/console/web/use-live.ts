@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, api, fromJson, offline } from './api.ts'
 
 /** Age at which data counts as stale, or one and a half refresh intervals if that is longer. */
@@ -58,7 +58,8 @@ export function useLive<T>(
   const answeredPath = useRef<string | null>(null)
   const isOffline = offline.value
 
-  useEffect(() => {
+  // Before the page is painted: its requests leave a frame earlier.
+  useLayoutEffect(() => {
     if (path === null) return
     const ending = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
