@@ -127,7 +127,7 @@ describe('upstreams and routes, in the console', { skip: WITHOUT_BROWSER }, () =
     await page.getByRole('button', { name: '↑ moves up groq' }).click()
     await page.getByText('Saved and applied.').waitFor()
     assert.deepEqual(Object.keys(config().upstreams).slice(0, 2), ['groq', 'one'])
-    await press(page.getByRole('row', { name: /^one/ }).getByRole('link'))
+    await press(page.getByRole('row', { name: /^one/ }).getByRole('link', { name: 'one', exact: true }))
     await page.getByLabel('Models that it serves').fill('m-*\nn-*')
     await gateway.config.set({ 'upstreams.one.weight': 7 })
     await press(page.getByRole('button', { name: 'Test the key' }))
