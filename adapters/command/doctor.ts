@@ -6,7 +6,6 @@ import { requireUpToDate } from '../../src/store/existing-store.ts'
 import { DAMAGED_ADVICE } from '../../src/store/sqlite/sqlite-errors.ts'
 import type { Store } from '../../src/store/store.ts'
 import { toUsd } from '../../src/text/money.ts'
-import { compareSinceMatch } from '../../src/wallet/receipts/missing-records.ts'
 import type { Check, Finding } from '../doctor/check.ts'
 import { machineFindings, reason, runChecks, warning } from '../doctor/doctor.ts'
 import { FORGETTING } from '../doctor/facts-checks.ts'
@@ -19,20 +18,6 @@ const RECOVERY: Check = {
     const { processes, calls, charges, releasedMicros } = await journal.recover()
     if (processes === 0) return 'no process of this data folder died'
     return `journals: ${processes}; counted calls: ${calls}, uncharged: ${charges}; released ${toUsd(releasedMicros)} USD`
-  },
-}
-
-/** Compares all calls with their receipts, where the check of the audit trail compares the newest. */
-const MATCHES: Check = {
-  name: 'receipts',
-  async run({ store, loaded }) {
-    const { receipts, records, from } = await compareSinceMatch(store, new Date(), loaded.config.audit.retention_days)
-    if (receipts === 0 && records === 0) return `all calls since ${from} match their receipts`
-    return {
-      warning:
-        `since ${from}: receipts without a call record: ${receipts}, charged calls without a receipt: ${records}, whose ` +
-        'process died before the charge',
-    }
   },
 }
 
@@ -93,7 +78,7 @@ export async function runDoctor(
   }
   let healthy = true
   const damage = await damageOf(gateway.store)
-  const first = [...(recover ? [RECOVERY, MATCHES] : []), ...(forgetFacts ? [FORGETTING] : [])]
+  const first = [...(recover ? [RECOVERY] : []), ...(forgetFacts ? [FORGETTING] : [])]
   for await (const found of runChecks(gateway, { first })) {
     const isDamaged = found.name === 'store' && damage !== null
     const finding = isDamaged ? { ...found, verdict: 'fail' as const, text: damage } : found

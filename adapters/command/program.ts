@@ -97,10 +97,7 @@ export const program = new Command('gazeway')
 program
   .command('doctor')
   .description('check the configuration, the store and the upstreams; exits with 1 if a check fails')
-  .option(
-    '--recover',
-    'first count what processes that died on this data folder had not written, and compare all calls with their receipts',
-  )
+  .option('--recover', 'first count what processes that died on this data folder had not written')
   .option('--forget-facts', 'first forget what models are known to refuse')
   .action(async ({ recover = false, forgetFacts = false }: { recover?: boolean; forgetFacts?: boolean }) => {
     const { loaded, log } = await start()

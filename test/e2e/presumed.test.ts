@@ -56,7 +56,6 @@ it('what a killed gateway had reserved is presumed spent, until its journal or a
   }
   const { stdout } = await gazeway('doctor', '--recover')
   assert.match(stdout, /^ok +recovery +journals: 1; counted calls: [12], /m)
-  assert.match(stdout, /^ok +receipts +all calls since 0001-01-01\S* match their receipts$/m)
   assert.match(stdout, /^warn +presumed +0\.03\d* USD of 1 keys are presumed spent.*gazeway key release/m)
   const left = await of()
   assert.equal(left.spent, 0.000045, 'the call that was answered, at 3 micro-dollars a token')

@@ -9,7 +9,6 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
 import { GazewayError } from '../../src/errors.ts'
-import { createKeys } from '../../src/identity/keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newId } from '../../src/text/ids.ts'
 import type { Micros } from '../../src/text/money.ts'
@@ -22,12 +21,7 @@ import { createJournal } from '../../src/wallet/journal/journal.ts'
 import { recoverJournals } from '../../src/wallet/journal/recover.ts'
 import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { createCharges } from '../../src/wallet/receipts/charges.ts'
-import {
-  compareSinceMatch,
-  countUnmatched,
-  missingRecords,
-  settledTimes,
-} from '../../src/wallet/receipts/missing-records.ts'
+import { missingRecords } from '../../src/wallet/receipts/missing-records.ts'
 import { writeRecorded } from '../../src/wallet/receipts/store-receipts.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { until } from '../doubles/until.ts'
@@ -338,39 +332,6 @@ export function journalContract(open: OpenStore): void {
     await reservations.close()
     journal.close()
     assert.equal(await presumed(store), 0, 'a process that wakes up gives it back')
-  })
-
-  it('finds a lost charge of any age, and looks at nothing again that matched', async (t) => {
-    const { store } = await prepare(t)
-    const keys = createKeys({ store, now: () => NOW, fixedKey: null, onError: (error) => assert.ifError(error) })
-    const { record: key } = await keys.create({ name: 'shop', scopes: ['inference'], billing: 'cost' })
-    const daysAgo = (days: number) => new Date(NOW.getTime() - days * 86_400_000).toISOString()
-    const calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
-    const call = (at: string) => callRecord({ at, caller_id: key.id, upstream_cost_usd: 0.01 })
-    const charge = async ({ call_id, at }: CallRecord) => {
-      const receipt = receiptOf({ call_id, caller_id: key.id, at, counted_on: at.slice(0, 10), charged: 1 })
-      await store.db
-        .insertInto('metered_calls')
-        .values({ ...receipt, transfer: null })
-        .execute()
-    }
-    const [first, lost, last] = [call(daysAgo(60)), call(daysAgo(30)), call(daysAgo(1))]
-    for (const one of [first, lost, last]) calls.record(one)
-    await calls.flush()
-    for (const one of [first, last]) await charge(one)
-
-    const unmatched = async () => {
-      const { receipts, records, from } = await compareSinceMatch(store, NOW, null)
-      return [receipts, records, from.slice(0, 10)]
-    }
-    assert.equal((await countUnmatched(store, settledTimes(NOW, null))).records, 0, 'a week is looked at otherwise')
-    assert.deepEqual([await unmatched(), await unmatched()], Array(2).fill([0, 1, '0001-01-01']))
-    await charge(lost)
-    assert.deepEqual(await unmatched(), [0, 0, '0001-01-01'])
-    assert.deepEqual(await unmatched(), [0, 0, DAY])
-    await store.db.deleteFrom('matched_receipts').execute()
-    const { from } = await compareSinceMatch(store, NOW, 40)
-    assert.equal(from.slice(0, 10), daysAgo(40).slice(0, 10), 'records of before may be deleted')
   })
 
   it('writes the record of a receipt that has none', async (t) => {

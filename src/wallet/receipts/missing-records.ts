@@ -17,9 +17,7 @@ const SETTLED_MS = 600_000
 /** Age of the oldest receipt that is looked at after a start, in milliseconds. */
 const OLDEST_MS = 7 * 86_400_000
 const DAY_MS = 86_400_000
-/** Earlier than all calls. */
-const FIRST_TIME = '0001-01-01T00:00:00.000Z'
-/** Newest calls that are compared with their receipts, where not all are. */
+/** Newest calls that are compared with their receipts. */
 const MOST_COMPARED = 20_000
 
 /** Range of times of receipts: `from` is inclusive, `before` exclusive. */
@@ -31,10 +29,9 @@ interface Times {
 /** Times of the receipts that must have a record. @param retentionDays records of before may be deleted */
 export function settledTimes(now: Date, retentionDays: number | null): Times {
   const kept = retentionDays === null ? OLDEST_MS : Math.min(OLDEST_MS, retentionDays * DAY_MS - EVERY_MS)
-  return { from: ago(now, kept), before: ago(now, SETTLED_MS) }
+  const ago = (ms: number) => new Date(now.getTime() - ms).toISOString()
+  return { from: ago(kept), before: ago(SETTLED_MS) }
 }
-
-const ago = (now: Date, ms: number): string => new Date(now.getTime() - ms).toISOString()
 
 /**
  * Sweep that writes the record of each receipt that has none: its process died after the charge, and its journal is
@@ -114,18 +111,12 @@ export interface Unmatched {
 
 /**
  * Counts receipts without a record and the reverse. The reverse counts answers to keys whose calls are charged, from
- * their first receipt on.
- *
- * @param most newest calls that are compared; all of the time where it is null
+ * their first receipt on. The sweep has looked at older receipts: of a long history the newest calls are compared.
  */
-export async function countUnmatched(
-  store: Store,
-  times: Times,
-  most: number | null = MOST_COMPARED,
-): Promise<Unmatched> {
+export async function countUnmatched(store: Store, times: Times): Promise<Unmatched> {
   const db = store.reads
   const { before } = times
-  const from = most === null ? times.from : await laterOf(db, times, most)
+  const from = await laterOf(db, times)
   const receipts = await sql<{ number: number }>`
     select count(*) as number from metered_calls as m where m.at >= ${from} and m.at < ${before}
       and not exists (select 1 from calls as c where c.call_id = m.call_id)`.execute(db)
@@ -140,32 +131,9 @@ export async function countUnmatched(
   return { receipts: Number(receipts.rows[0]?.number), records: Number(records.rows[0]?.number), from }
 }
 
-/**
- * Compares the calls and receipts of all time since the last comparison that found nothing, and notes the time of one that
- * finds nothing.
- *
- * @param retentionDays records of before may be deleted
- */
-export async function compareSinceMatch(store: Store, now: Date, retentionDays: number | null): Promise<Unmatched> {
-  const { before } = settledTimes(now, retentionDays)
-  const kept = retentionDays === null ? FIRST_TIME : ago(now, retentionDays * DAY_MS - EVERY_MS)
-  const noted = await store.db.selectFrom('matched_receipts').select('until').executeTakeFirst()
-  // Receipts of before are in archives.
-  const archived = (await archivedUntil(store.db)) ?? FIRST_TIME
-  const from = [kept, archived, noted?.until ?? FIRST_TIME].sort().at(-1) ?? FIRST_TIME
-  const found = await countUnmatched(store, { from, before }, null)
-  if (found.receipts === 0 && found.records === 0 && before > from)
-    await store.db
-      .insertInto('matched_receipts')
-      .values({ id: 1, until: before })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet({ until: before }))
-      .execute()
-  return found
-}
-
 /** The beginning of a time, or that of its newest calls where it has more than are compared. */
-async function laterOf(db: Kysely<Schema>, { from, before }: Times, most: number): Promise<string> {
+async function laterOf(db: Kysely<Schema>, { from, before }: Times): Promise<string> {
   const calls = db.selectFrom('calls').select('at').where('at', '>=', from).where('at', '<', before)
-  const [first] = await calls.orderBy('at', 'desc').offset(most).limit(1).execute()
+  const [first] = await calls.orderBy('at', 'desc').offset(MOST_COMPARED).limit(1).execute()
   return first?.at ?? from
 }
