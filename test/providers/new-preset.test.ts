@@ -71,7 +71,7 @@ describe('a new preset', () => {
   })
 
   it('is where calls go, with its own ids of models', async () => {
-    const { createProvider } = await load('src/inference/upstreams/provider')
+    const { createProvider } = await load('src/inference/upstreams/create-provider')
     const { checkConfig } = await load('src/config/check-config')
     const { missingKey } = await load('src/inference/upstreams/missing-key')
     const { upstream } = checkConfig({ upstream: { provider: 'example' } }).data
