@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { CallRow } from '../store/tables/calls-tables.ts'
 import { unindexed } from '../store/unindexed.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
-import { type CallSelection, countCalls, isOfKept, KEPT_COLUMNS, KEPT_FILTERS, keysOfGroup } from './call-selection.ts'
+import { type CallSelection, countCalls, isOfKept, KEPT_FILTERS, keysOfGroup, meetingKept } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
 import { amongst, type FILTER_COLUMNS, readTotals } from './call-totals.ts'
 import { callsOfSession, meetingAny, type SessionCondition } from './named-session.ts'
@@ -178,7 +178,7 @@ function meeting(
   const column = (name: string) => (leads(name) ? sql.ref<string>(name) : unindexed(name))
   let query = calls
   if (sessions !== undefined) query = query.where(meetingAny(sessions))
-  for (const name of KEPT_COLUMNS) if (kept[name] !== undefined) query = query.where(name, '=', kept[name])
+  for (const condition of meetingKept(kept)) query = query.where(condition)
   if (callers !== undefined) query = query.where(amongst(unindexed('caller_id'), callers))
   // The names of a session are those of its caller.
   if (caller_id !== undefined && sessions === undefined)

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import * as z from 'zod'
 import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
@@ -29,17 +29,32 @@ export const ChartGroupBy = z.enum([...GroupBy.options, 'hour', 'address'])
 export type ChartGroupBy = z.infer<typeof ChartGroupBy>
 type SumGroupBy = Exclude<ChartGroupBy, CallGroupBy>
 
+/** Kind of the calls whose client says none. */
+export const MAIN_KIND = 'main'
+
 /** Filters that no sum has: the calls are looked through. */
 export const KEPT_FILTERS = {
   address: z.string().min(1).max(64).optional().describe('Address of the client.'),
   upstream: z.string().min(1).max(256).optional().describe('Upstream, as the calls name it; for admins.'),
-  kind: z.string().min(1).max(64).optional().describe('Kind of the call, as its client says.'),
+  kind: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe(`Kind of the call, as its client says; ${MAIN_KIND} also matches the calls whose client says none.`),
 } satisfies { [Column in 'address' | 'upstream' | 'kind']: z.ZodType<string | undefined> }
-export const KEPT_COLUMNS = ['address', 'upstream', 'kind'] as const
+const KEPT_COLUMNS = ['address', 'upstream', 'kind'] as const
 type KeptFilter = { [Column in (typeof KEPT_COLUMNS)[number]]?: string | undefined }
 
 /** Tells whether a filter has a column that only calls have. */
 export const isOfKept = (filter: KeptFilter): boolean => KEPT_COLUMNS.some((name) => filter[name] !== undefined)
+
+/** SQL conditions of a filter on columns that only calls have. */
+export const meetingKept = (filter: KeptFilter): RawBuilder<SqlBool>[] =>
+  KEPT_COLUMNS.filter((name) => filter[name] !== undefined).map((name) => {
+    const column = sql.ref(`calls.${name}`)
+    return sql<SqlBool>`${name === 'kind' ? sql`coalesce(${column}, ${MAIN_KIND})` : column} = ${filter[name]}`
+  })
 
 /** Selects calls. `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
 export interface CallSelection {
@@ -123,11 +138,10 @@ export async function keptRows(
 ): Promise<SummedRow[]> {
   const { joins, key } = groupingOf(store.engine, groupBy)
   const { from, to, sessions } = selection
-  const kept = KEPT_COLUMNS.filter((name) => selection[name] !== undefined)
   const more = sql.join(
     [
       ...(sessions ? [sql`and ${meetingAny(sessions)}`] : []),
-      ...kept.map((name) => sql`and ${sql.ref(`calls.${name}`)} = ${selection[name]}`),
+      ...meetingKept(selection).map((condition) => sql`and ${condition}`),
     ],
     sql` `,
   )

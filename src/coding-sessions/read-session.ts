@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import * as z from 'zod'
+import { MAIN_KIND } from '../calls/call-selection.ts'
 import { meetingAny } from '../calls/named-session.ts'
 import type { Store } from '../store/store.ts'
 import { toUsd } from '../text/money.ts'
@@ -7,8 +8,6 @@ import { CodingSession, toSession } from './coding-session.ts'
 import { findSessions } from './list-sessions.ts'
 import { LimitsOfSession, limitsOfSession } from './session-states.ts'
 
-/** Kind of calls whose client says none. */
-const NO_KIND = 'main'
 /** Longest lists of a session's facts and commits, the newest ones. */
 const MOST = 1_000
 
@@ -18,7 +17,7 @@ type Part = z.infer<typeof Part>
 /** A session with its parts. Kinds and models are of the calls that the audit trail still has. */
 export const CodingSessionDetails = CodingSession.extend({
   ...LimitsOfSession.shape,
-  by_kind: z.array(Part).describe(`Kinds as the client says; ${NO_KIND} where it says none`),
+  by_kind: z.array(Part).describe(`Kinds as the client says; ${MAIN_KIND} where it says none`),
   by_model: z.array(Part),
   facts: z.array(
     z.object({
@@ -80,7 +79,7 @@ async function partsOf(
   { caller_id, session_id, number }: Key,
   column: 'kind' | 'model',
 ): Promise<Part[]> {
-  const name = column === 'kind' ? sql`coalesce(kind, ${NO_KIND})` : sql`coalesce(model, '')`
+  const name = column === 'kind' ? sql`coalesce(kind, ${MAIN_KIND})` : sql`coalesce(model, '')`
   const owner = { caller_id: caller_id || null }
   const named = [
     { session_id, ...owner },

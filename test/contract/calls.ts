@@ -129,6 +129,26 @@ export function callsContract(open: () => Promise<Store>): void {
       assert.equal(page.total, expected.length)
     })
 
+    it('counts calls whose client says no kind to the kind main, in lists, figures and as they arrive', async () => {
+      const apart = await open()
+      const own = createCalls({ store: apart, onError: (error) => assert.fail(String(error)) })
+      const at = new Date().toISOString()
+      const of = { kind: 'main', caller_id: 'key_a' }
+      const watch = own.watch(of)
+      await watch()
+      const [none, main, compact] = [null, 'main', 'compact'].map((kind) => ({ ...callOf('key_a'), at, kind }))
+      for (const call of [none, main, compact, { ...callOf('key_b'), at }]) own.record(call ?? assert.fail())
+      const expected = [none?.call_id, main?.call_id].sort()
+      const idsOf = (some: readonly CallRecord[]) => some.map(({ call_id }) => call_id).sort()
+      const { items, total } = await own.history({ limit: 5, ...of })
+      assert.deepEqual([total, idsOf(items)], [2, expected])
+      assert.deepEqual(idsOf(await watch()), expected)
+      for (const group_by of [undefined, 'model'] as const)
+        assert.equal((await own.stats({ ...of, group_by })).totals.calls, 2)
+      assert.deepEqual(idsOf((await own.history({ limit: 5, kind: 'compact' })).items), [compact?.call_id])
+      await apart.close()
+    })
+
     it('lists the calls of a session, of one key or of all that have named theirs so', async () => {
       const apart = await open()
       const own = createCalls({ store: apart, onError: (error) => assert.fail(String(error)) })
