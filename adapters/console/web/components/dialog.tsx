@@ -50,7 +50,7 @@ export function Dialog(props: { title: string; onClose: () => void; children?: C
 
 /**
  * Asks before an action that cannot be undone. With the tone `danger` and without a field, the focus begins on Cancel,
- * so that Enter alone destroys nothing.
+ * so that Enter alone destroys nothing. Nor does Ctrl+Enter, which only submits other forms.
  *
  * @param body consequences, with amounts and names
  * @param action label of the button: the action, not "OK"

@@ -28,12 +28,14 @@ export function focusSuccessor(removed: Element): void {
 
 /**
  * Submits a form on Ctrl+Enter or ⌘+Enter. This also works in a text area, where Enter alone starts a new line. It
- * clicks the button, which may be disabled.
+ * clicks the button, which may be disabled. Neither a key that is held down nor a button of the tone `danger` submits: the
+ * dialog that a form opens would be answered at once.
  */
 export function submitByKeys(event: TargetedKeyboardEvent<HTMLFormElement>): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
   event.preventDefault()
-  event.currentTarget.querySelector<HTMLButtonElement>('button[type="submit"]')?.click()
+  if (event.repeat) return
+  event.currentTarget.querySelector<HTMLButtonElement>('button[type="submit"]:not(.danger)')?.click()
 }
 
 /**
