@@ -15,7 +15,7 @@ import { ask, startPlatform } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
 import { newPlace, run } from '../e2e/server.ts'
 import { createRepository, numbered } from '../review/repository.ts'
-import { axeFaults, WITHOUT_BROWSER } from './browser.ts'
+import { axeFaults, hasFocus, press, WITHOUT_BROWSER } from './browser.ts'
 import { type FullBrowser, startFullBrowser } from './full-browser.ts'
 import { createReviewed, decide, startReview } from './review-command.ts'
 
@@ -71,6 +71,15 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     assert.equal(await page.locator('.hljs-number').textContent(), '1')
     assert.deepEqual(await axeFaults(page), [])
     await page.keyboard.press('j')
+    const title = page.getByRole('heading', { level: 1 })
+    for (const button of ['Cancel', 'Add', 'Remove']) {
+      if (button !== 'Remove') {
+        await page.keyboard.press('c')
+        await page.getByLabel('Comment').fill('Never mind.')
+      }
+      await press(page.getByRole('button', { name: button, exact: true }))
+      await hasFocus(title)
+    }
     await page.keyboard.press('c')
     await page.getByLabel('Comment').fill('Why?')
     await page.keyboard.press('Control+Enter')

@@ -115,7 +115,7 @@ function Bar(props: { state: ReviewState; onAsk: (asked: Asked) => void; eyes: R
   const { state, onAsk, eyes } = props
   return (
     <header class="review-bar">
-      <h1>{state.title}</h1>
+      <h1 tabIndex={-1}>{state.title}</h1>
       <Progress state={state} />
       <span class="sp" />
       <Button tone="quiet" pressed={eyes.isOn} onClick={eyes.toggle} children="Follow my eyes" />
