@@ -14,6 +14,9 @@ import { scrollToPlace } from './scroll-memory.ts'
 import { SignIn } from './sign-in.tsx'
 import { endSession, session } from './signed-in.ts'
 
+/** Time between questions whether the key is still valid, while the page is visible, in milliseconds. */
+const VERIFY_MS = 30_000
+
 /** Console: the sign-in, or the navigation with the page of the address. */
 export function App() {
   return (
@@ -38,12 +41,16 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
   const first = useRef(true)
 
   useEffect(() => {
-    const onVisible = () => {
-      // Pages that load nothing by themselves learn of a key that was revoked, too. Other faults are shown where they matter.
+    // Pages that load nothing by themselves learn of a key that was revoked, too. Other faults are shown where they matter.
+    const verify = () => {
       if (!document.hidden && session.value) api.post('/api/verify-session', { key: session.value.key }).catch(() => {})
     }
-    document.addEventListener('visibilitychange', onVisible)
-    return () => document.removeEventListener('visibilitychange', onVisible)
+    document.addEventListener('visibilitychange', verify)
+    const timer = setInterval(verify, VERIFY_MS)
+    return () => {
+      document.removeEventListener('visibilitychange', verify)
+      clearInterval(timer)
+    }
   }, [])
   useEffect(() => {
     // The focus went with the record that was left.
