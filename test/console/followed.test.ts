@@ -85,8 +85,10 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await reply.text()
     return reply.status
   }
-  const callsOf = async (id: string, filter: Partial<{ status: CallRecord['status']; address: string }> = {}) =>
-    (await under.platform.gateway.calls.history({ limit: 100, caller_id: id, ...filter })).items
+  const callsOf = async (
+    id: string,
+    filter: Partial<{ status: CallRecord['status']; address: string }> = {},
+  ) => (await under.platform.gateway.calls.history({ limit: 100, caller_id: id, ...filter })).items
   /** Opens a link of a page, and counts the rows of the list of calls that it leads to. */
   async function rowsBehind(page: Page, link: ReturnType<Page['getByRole']>): Promise<number> {
     await link.click()
@@ -177,14 +179,16 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
   it('lead from a month, a kind of calls and the errors of an upstream to their rows, with bars over them', async () => {
     const { calls } = under.platform.gateway
     const [call = assert.fail()] = await callsOf(ada.id, { status: 'ok' })
-    for (const [at, kind] of ['compact', 'compact', 'subagent'].entries())
+    for (const [at, kind] of ['compact', 'compact', 'subagent', null].entries())
       calls.record({ ...call, call_id: `call_kind_${at}`, session_id: 'kinds', kind })
     await calls.flush()
     const page = await under.open(`#/sessions/kinds?key=${ada.id}`, { width: 2560 })
     const kinds = page.getByRole('region', { name: 'By kind' }).getByRole('link')
     await kinds.first().waitFor()
     const said = await kinds.allTextContents()
-    for (const at of [0, 1]) {
+    const names = await page.getByRole('region', { name: 'By kind' }).locator('dt').allTextContents()
+    assert.deepEqual(names.toSorted(), ['compact', 'main', 'subagent'])
+    for (const at of names.keys()) {
       const rows = await behind(page, kinds.nth(at))
       assert.equal(said[at], `${money('Cost')(rows)} in ${rows.length} call${rows.length === 1 ? '' : 's'}`)
     }
@@ -192,23 +196,34 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     const bars = page.getByRole('list', { name: 'Calls by day' }).getByRole('link')
     await bars.first().waitFor()
     const labels = await bars.evaluateAll((all) => all.map((one) => Number(/: (\d+)/.exec(one.ariaLabel ?? '')?.[1])))
-    const listed = await page.getByRole('table', { name: 'Calls', exact: true }).getByRole('row').count()
-    assert.equal(
-      labels.reduce((sum, one) => sum + one, 0),
-      listed - 1,
-    )
+    const drawn = labels.reduce((sum, one) => sum + one, 0)
+    const listed = page.getByRole('table', { name: 'Calls', exact: true }).getByRole('row')
+    await listed.nth(1).waitFor()
+    assert.equal(drawn, (await listed.count()) - 1)
+    const kind = page.getByLabel('Kind', { exact: true })
+    await kind.fill('')
+    await listed.nth(4).waitFor()
+    await hasFocus(kind)
+    await kind.fill('sub')
+    await page.getByText('Filters match whole names.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await kind.waitFor({ state: 'detached' })
 
     await page.goto(`${under.platform.url}/#/upstreams`)
-    const errors = page.getByRole('table', { name: 'Upstreams' }).getByRole('link', { name: /% of/ }).first()
-    const [, rate, of] = /^([\d.]+)% of (\d+)$/.exec((await errors.textContent()) ?? '') ?? []
+    const upstream = page.getByRole('table', { name: 'Upstreams' }).getByRole('row').filter({ hasText: /% of/ }).first()
+    const [, rate, of] = /^([\d.]+)% of (\d+)$/.exec((await upstream.getByText(/% of/).textContent()) ?? '') ?? []
+    const errors = upstream.getByRole('link', { name: /^errors of / })
     assert.equal((await behind(page, errors)).length, Math.round((Number(rate) * Number(of)) / 100))
 
-    for (const at of [`keys/${ada.id}`, `keys/${group}`]) {
-      await page.goto(`${under.platform.url}/#/${at}`)
-      const month = page.locator('dt', { hasText: 'This month' }).locator('+ dd').getByRole('link')
-      const spent = await month.textContent()
-      assert.equal(money('Total')(await behind(page, month)), spent, at)
-    }
+    const month = page.locator('dt', { hasText: 'This month' }).locator('+ dd')
+    await page.goto(`${under.platform.url}/#/keys/${ada.id}`)
+    const ofKey = month.getByRole('link')
+    const spent = await ofKey.textContent()
+    assert.equal(money('Total')(await behind(page, ofKey)), spent)
+    // The month of a group counts recorded keys and keys that have left it: its receipts do not add up to it.
+    await page.goto(`${under.platform.url}/#/keys/${group}`)
+    await page.getByRole('link', { name: 'all receipts' }).waitFor()
+    assert.equal(await month.getByRole('link').count(), 0)
     await page.close()
   })
 
@@ -366,7 +381,7 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await other.close()
   })
 
-  it('draw the steps of a streamed call that thinks first, to scale', async () => {
+  it('draw the steps of a streamed call that thinks first, to scale, and of the attempt before it', async () => {
     const { keys, calls } = under.platform.gateway
     const { key, record } = await keys.create({ name: 'thinker', scopes: ['inference'] })
     two.on(CHAT, thinksFirst)
@@ -391,6 +406,16 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     const perMs = thoughts / (first_text_ms - first_thought_ms)
     assert.ok(perMs > 0 && Math.abs(text - perMs * (latency_ms - first_text_ms)) < 2, `${thoughts} px, ${text} px`)
     await inspect(page, 'call-thinking')
+
+    // The page of the attempt that failed tells which of both failed, too.
+    const [first = assert.fail()] = await callsOf(record.id, { status: 'error' })
+    await page.goto(`${under.platform.url}/#/calls/${first.call_id}`)
+    await steps.filter({ hasText: 'two' }).waitFor()
+    const bars = steps.locator('.parts > i:last-child')
+    const classes = await bars.evaluateAll((all) => all.map((one) => one.className).filter((one) => one !== 'queue'))
+    assert.ok(classes.length > 1, 'both attempts are drawn')
+    assert.deepEqual([classes.at(-1), new Set(classes.slice(0, -1))], ['input', new Set(['failed'])])
+    assert.equal((await steps.locator('> :first-child').allTextContents()).at(-2), 'two')
     await page.close()
   })
 

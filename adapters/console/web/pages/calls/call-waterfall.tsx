@@ -25,7 +25,8 @@ export function Waterfall({ of: { call, attempts } }: { of: ExplainedCall }) {
   const steps = attempts.flatMap((attempt): Step[] => {
     const from = timeOf(attempt.at) - began
     if (attempt.call_id === call.call_id && call.status !== 'refused') return stepsOf(attempt, from)
-    return [{ of: 'failed', label: attempt.upstream, from, ms: attempt.latency_ms }]
+    const of = attempt.status === 'error' ? 'failed' : 'input'
+    return [{ of, label: attempt.upstream, from, ms: attempt.latency_ms }]
   })
   if (queued > 0) steps.unshift({ of: 'queue', label: 'Queue', from: 0, ms: queued })
   const whole = Math.max(...steps.map(({ from, ms }) => from + ms), 1)
@@ -61,7 +62,7 @@ function stepsOf({ status, latency_ms: end, first_token_ms: token, timing }: Cal
   const { first_byte_ms: byte = null, first_thought_ms: thought = null, first_text_ms: text = null } = timing ?? {}
   const output = thought ?? text ?? token
   const begins: [Step['of'], string, number | null][] = [
-    [status === 'error' && byte === null ? 'failed' : 'input', byte === null ? 'First token' : 'First byte', 0],
+    ['input', byte === null ? 'First token' : 'First byte', 0],
     ['begun', output === null ? 'Rest of the reply' : 'First token', byte],
     ['thought', 'Thoughts', thought],
     ['output', 'Text', text ?? (thought === null ? token : null)],
@@ -70,7 +71,12 @@ function stepsOf({ status, latency_ms: end, first_token_ms: token, timing }: Cal
   return known
     .map(([of, label, at], place) => {
       const until = known[place + 1]?.[2] ?? end
-      return { of, label: known.length === 1 ? 'Reply' : label, from: from + at, ms: Math.max(0, until - at) }
+      return {
+        of: status === 'error' ? 'failed' : of,
+        label: known.length === 1 ? 'Reply' : label,
+        from: from + at,
+        ms: Math.max(0, until - at),
+      }
     })
     .filter(({ ms }, place) => ms > 0 || place === 0)
 }

@@ -16,7 +16,7 @@ import { useLive } from '../../use-live.ts'
 import { TermsDialog, tellSaved } from './key-dialogs.tsx'
 import { GROUP_TERMS } from './key-terms.tsx'
 import { Done } from './recent.tsx'
-import { Spent, startOfMonth, useHourly } from './spending.tsx'
+import { Spent, useHourly } from './spending.tsx'
 
 /** Groups of keys with shared budgets, for admins. */
 export function GroupList() {
@@ -86,8 +86,6 @@ export function GroupPage({ id, query }: { id: string; query: URLSearchParams })
 
 function Details({ of: group }: { of: GroupRecord }) {
   const hourlyUsd = useHourly({ group: group.id })
-  const receipts = (query: Record<string, string> = {}) =>
-    href('usage', { id: 'receipts', query: { group: group.id, ...query } })
   return (
     <Grid>
       <Card title="Budgets">
@@ -96,10 +94,11 @@ function Details({ of: group }: { of: GroupRecord }) {
       <Card title="Money" actions={<StatementButton of={{ group: group.id }} name={group.name} />}>
         <Facts
           of={{
-            'This month': <a href={receipts({ from: startOfMonth() })}>{usd(group.spend.month_usd)}</a>,
+            // No receipts add up to it: recorded keys have none, and those of a key leave the group with it.
+            'This month': usd(group.spend.month_usd),
             'In total': usd(group.spend.total_usd),
             Owed: group.debt_usd > 0 && usd(group.debt_usd),
-            Receipts: <a href={receipts()}>all receipts</a>,
+            Receipts: <a href={href('usage', { id: 'receipts', query: { group: group.id } })}>all receipts</a>,
             'A session': group.limits.session_usd && usd(group.limits.session_usd),
             Created: <When at={group.created_at} />,
           }}

@@ -112,11 +112,17 @@ function circuitName({ path, model, for_everyone }: ShownUpstream['open_circuits
   return for_everyone ? `${model} at ${path}` : `${model} at ${path}, for one key`
 }
 
-function Errors({ of: { provider, error_rate, calls } }: { of: ShownUpstream }) {
+/** Share of the last calls of this process that failed, and a link to all that the trail has. */
+function Errors({ of: { name, provider, error_rate, calls } }: { of: ShownUpstream }) {
   if (error_rate === null) return <span>—</span>
   const rows = href('calls', { query: { upstream: provider, status: 'error' } })
-  const text = <a href={rows}>{`${percent(error_rate)} of ${count(calls)}`}</a>
-  return error_rate > MANY_ERRORS ? <Badge tone="warn">{text}</Badge> : <span>{text}</span>
+  const text = `${percent(error_rate)} of ${count(calls)}`
+  return (
+    <>
+      {error_rate > MANY_ERRORS ? <Badge tone="warn">{text}</Badge> : <span>{text}</span>}{' '}
+      <a href={rows} aria-label={`errors of ${name}`} children="errors" />
+    </>
+  )
 }
 
 function Keys({ of: { keys, resting_keys } }: { of: ShownUpstream }) {
