@@ -173,6 +173,24 @@ describe('tasks, swarms and escrow in the console', { skip: WITHOUT_BROWSER }, (
     await page.close()
   })
 
+  it('drops a value of an address that its filter does not have, as in other lists', async () => {
+    const page = await under.open()
+    for (const [at, label] of [
+      ['escrow?status', 'Status'],
+      ['tasks?status', 'Status'],
+      ['calls?status', 'Status'],
+      ['sessions?sort', 'Order'],
+    ] as const) {
+      await page.goto(`${under.platform.url}/#/${at}=none-such`)
+      const select = page.locator('main').getByLabel(label, { exact: true })
+      await select.waitFor()
+      await page.waitForFunction(() => document.querySelector('main .loading') === null)
+      assert.equal(await select.inputValue(), '', at)
+      assert.equal(await page.getByRole('alert').count(), 0, at)
+    }
+    await page.close()
+  })
+
   it('cuts a title where it is full, and no character in two', async () => {
     const titles = ['🧑‍🚀'.repeat(60), '進捗'.repeat(60), 'W'.repeat(120), 'il'.repeat(18)]
     const { gateway, keyId } = under.platform

@@ -151,6 +151,9 @@ function OneField<Draft extends object>(props: Editing<Draft> & { spec: FieldSpe
 /** Option that leaves a filter out. */
 export const ALL = { value: '', label: 'All' }
 
+/** Hint of a list in which nothing matches filters that are typed in full. */
+export const WHOLE_NAMES = 'Filters match whole names. Clear a filter to see more.'
+
 /** Filters of the time of a record. */
 export const TIMES = [
   { name: 'from', label: 'From', type: 'datetime-local' },
@@ -161,14 +164,21 @@ export const TIMES = [
  * Filters of a list, which are in the address.
  *
  * @param place page and id of the list
+ * @param known options of the filters that have no other values: the address may have been typed
  * @returns the filters to edit, and the query that they ask the API for; `from` and `to` are times
  */
 export function useFilters<Name extends string>(
   query: URLSearchParams,
   names: readonly Name[],
   [page, id = null]: readonly [page: string, id?: string | null],
+  known: { readonly [Some in Name]?: readonly SelectOption[] } = {},
 ) {
-  const draft = Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Record<Name, string>
+  const knownValue = (name: Name) => {
+    const value = query.get(name) ?? ''
+    const options = known[name]?.map((option) => (typeof option === 'string' ? option : option.value))
+    return options === undefined || options.includes(value) ? value : ''
+  }
+  const draft = Object.fromEntries(names.map((name) => [name, knownValue(name)])) as Record<Name, string>
   const { from = '', to = '' } = draft as Record<string, string>
   const asked = queryOf({ ...draft, from: timeIn(from), to: timeIn(to) })
   const edit = (change: Partial<typeof draft>) => go(href(page, { id, query: { ...draft, ...change } }), true)

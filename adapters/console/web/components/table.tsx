@@ -197,7 +197,7 @@ function textOf(value: unknown): ComponentChildren {
 /**
  * Card with a list of the API: its filters, error and progress, then the table and its pages.
  *
- * @param filters with the name of one item, for a list in which none matches them, and what stands below their fields
+ * @param filters with the name of one item and a hint, for a list in which none matches them, and what stands below their fields
  * @param list a page of the list, or all of it
  * @param error shown in place of the list's own error
  * @param onRetry called in place of the list's own reload
@@ -221,7 +221,7 @@ export function ListCard<Row, Draft extends object = object>({
 }: Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'of'> & {
   title?: string
   actions?: ComponentChildren
-  filters?: Filtering<Draft> & { one: string; below?: ComponentChildren }
+  filters?: Filtering<Draft> & { one: string; hint?: string; below?: ComponentChildren }
   list: Pick<Live<{ items: Row[] }>, 'data' | 'error' | 'loading' | 'reload'> | Paged<Row>
   error?: unknown
   onRetry?: () => void
@@ -245,7 +245,9 @@ export function ListCard<Row, Draft extends object = object>({
         {...table}
         rows={list.data?.items ?? []}
         of={list}
-        {...(filters?.asked && { empty: { title: `No ${filters.one} matches`, hint: 'Clear a filter to see more.' } })}
+        {...(filters?.asked && {
+          empty: { title: `No ${filters.one} matches`, hint: filters.hint ?? 'Clear a filter to see more.' },
+        })}
       />
       {'next' in list && <Pager page={list} of={table.label} {...pages} />}
       {children}

@@ -1,9 +1,9 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CallRecord } from '../../../../../src/calls/call-record.ts'
 import { CALL_STATUS_NAMES } from '../../../../../src/calls/call-status.ts'
 import { Caller, callerOptions } from '../../components/caller-name.tsx'
 import { Badge, Page } from '../../components/content.ts'
-import { ALL, Button, TIMES, useFilters } from '../../components/forms.ts'
+import { ALL, Button, TIMES, useFilters, WHOLE_NAMES } from '../../components/forms.ts'
 import { type Column, figureColumn, ListCard, moneyColumn, whenColumn } from '../../components/lists.ts'
 import { count, duration, percent } from '../../format.ts'
 import { usePage } from '../../paging.ts'
@@ -15,6 +15,7 @@ import { Histogram } from './histogram.tsx'
 import { nobody, Outcome } from './outcome.tsx'
 import { useNewCalls } from './use-new-calls.ts'
 
+const STATUSES = [ALL, ...CALL_STATUS_NAMES]
 /** Filters that links set: they have no field until one does. */
 const LINKED = ['group', 'kind', 'upstream'] as const
 const FILTERS = ['status', 'model', 'path', 'caller_id', ...LINKED, 'session', 'address', 'from', 'to'] as const
@@ -58,10 +59,17 @@ const COLUMNS: Column<CallRecord>[] = [
 
 function Trail({ query }: Pick<PageProps, 'query'>) {
   const { isAdmin = false } = session.value ?? {}
-  const filters = useFilters(query, FILTERS, ['calls'])
+  const filters = useFilters(query, FILTERS, ['calls'], { status: STATUSES })
   const { draft, asked } = filters
   const live = useLiveTrail(asked)
-  const groups = useGroups(isAdmin && draft.group !== '')
+  // A field stays while it is emptied to be filled again.
+  const opened = useRef(new Set<string>()).current
+  for (const name of LINKED) if (draft[name]) opened.add(name)
+  const clear = () => {
+    opened.clear()
+    filters.clear()
+  }
+  const groups = useGroups(isAdmin && opened.has('group'))
   const callers = {
     name: 'caller_id',
     label: 'Caller',
@@ -79,14 +87,16 @@ function Trail({ query }: Pick<PageProps, 'query'>) {
       actions={<LiveSwitch of={live} />}
       filters={{
         ...filters,
+        clear,
         one: 'call',
+        hint: WHOLE_NAMES,
         below: <Histogram filter={draft} />,
         fields: [
-          { name: 'status', label: 'Status', options: [ALL, ...CALL_STATUS_NAMES] },
+          { name: 'status', label: 'Status', options: STATUSES },
           { name: 'model', label: 'Model', maxLength: 256 },
           { name: 'path', label: 'Path', placeholder: '/v1/messages', maxLength: 1024 },
           ...(isAdmin ? [callers] : []),
-          ...linked.filter(({ name }) => draft[name]),
+          ...linked.filter(({ name }) => opened.has(name)),
           { name: 'session', label: 'Session', maxLength: 128 },
           { name: 'address', label: 'Address', maxLength: 64 },
           ...TIMES,

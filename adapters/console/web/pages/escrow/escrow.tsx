@@ -35,7 +35,7 @@ function EscrowStory({ id }: { id: string }) {
 }
 
 function EscrowList({ query }: { query: URLSearchParams }) {
-  const filters = useFilters(query, ['status', 'payer'], ['escrow'])
+  const filters = useFilters(query, ['status', 'payer'], ['escrow'], { status: STATUSES })
   const page = usePage<Escrow>(`/api/wallet/escrow${filters.asked}`)
   const stats = useLive<TaskStats>('/api/tasks/stats')
   const tasks = useTasks(page.items.map(({ task_id }) => task_id))

@@ -61,6 +61,7 @@ function MemoryList({ query }: { query: URLSearchParams }) {
         filters={{
           ...filters,
           one: 'memory',
+          hint: 'Try other words, or clear the filters.',
           fields: fieldsOf(stats.data?.namespaces ?? {}),
           below: found.summary && <p class="muted" role="status" children={found.summary} />,
         }}

@@ -1,7 +1,7 @@
 import type { CodingSession } from '../../../../../src/coding-sessions/coding-session.ts'
 import { callerOptions, KeyLink } from '../../components/caller-name.tsx'
 import { Page } from '../../components/content.ts'
-import { ALL, TIMES, useFilters } from '../../components/forms.ts'
+import { ALL, TIMES, useFilters, WHOLE_NAMES } from '../../components/forms.ts'
 import { ListCard } from '../../components/lists.ts'
 import { usePage } from '../../paging.ts'
 import { href, type PageProps } from '../../router.ts'
@@ -26,7 +26,7 @@ export default function Sessions({ id, query }: PageProps) {
 }
 
 function SessionList({ query }: Pick<PageProps, 'query'>) {
-  const filters = useFilters(query, FILTERS, ['sessions'])
+  const filters = useFilters(query, FILTERS, ['sessions'], { sort: SORTS })
   const page = usePage<CodingSession>(`/api/coding-sessions${filters.asked}`)
   const keys = [ALL, ...callerOptions(filters.draft.key)]
   const [work, ...others] = SESSION_COLUMNS
@@ -38,6 +38,7 @@ function SessionList({ query }: Pick<PageProps, 'query'>) {
       filters={{
         ...filters,
         one: 'session',
+        hint: WHOLE_NAMES,
         fields: [
           { name: 'repository', label: 'Repository', placeholder: 'github.com/owner/name', maxLength: 2048 },
           { name: 'branch', label: 'Branch', maxLength: 255 },

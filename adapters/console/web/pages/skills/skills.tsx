@@ -50,6 +50,7 @@ function SkillTable({ query }: Pick<PageProps, 'query'>) {
       filters={{
         ...filters,
         one: 'skill',
+        hint: 'Try other words, or another category.',
         fields: [
           { name: 'search', label: 'Search', type: 'search', maxLength: 1000 },
           { name: 'category', label: 'Category', options: [ALL, ...known] },

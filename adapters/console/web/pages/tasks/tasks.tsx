@@ -14,6 +14,9 @@ import { NewTaskDialog } from './new-task.tsx'
 import { TASK_STATUSES, TASK_TONES, type TaskStatus } from './task-status-tone.ts'
 import { TaskStory } from './task-story.tsx'
 
+const FILTERS = ['status', 'agent', 'capability', 'swarm_id'] as const
+const STATUSES = [ALL, ...TASK_STATUSES]
+
 /** All tasks, or the one of the address. */
 export default function TasksPage({ id, query }: PageProps) {
   return id === null ? <TaskBoard query={query} /> : <TaskStory key={id} id={id} />
@@ -22,7 +25,7 @@ export default function TasksPage({ id, query }: PageProps) {
 /** All tasks, with filters. */
 function TaskBoard({ query }: { query: URLSearchParams }) {
   const [making, setMaking] = useState(false)
-  const filters = useFilters(query, ['status', 'agent', 'capability', 'swarm_id'], ['tasks'])
+  const filters = useFilters(query, FILTERS, ['tasks'], { status: STATUSES })
   const { edit, asked } = filters
   const { swarm_id } = filters.draft
   const page = usePage<Task>(`/api/tasks${asked}`)
@@ -54,7 +57,7 @@ function TaskBoard({ query }: { query: URLSearchParams }) {
           ...filters,
           one: 'task',
           fields: [
-            { name: 'status', label: 'Status', options: [ALL, ...TASK_STATUSES] },
+            { name: 'status', label: 'Status', options: STATUSES },
             { name: 'agent', label: 'Agent', placeholder: 'any' },
             { name: 'capability', label: 'Capability', placeholder: 'any' },
           ],

@@ -39,7 +39,8 @@ export function Receipts({ id, query }: PageProps) {
   const { caller, from, to, ...same } = filters.draft
   const asked = queryOf({ ...same, caller_id: caller, from: timeIn(from), to: timeIn(to) })
   const path = `/api/wallet/metered/usage${asked}`
-  const groups = useGroups(same.group !== '')
+  const { isAdmin = false } = session.value ?? {}
+  const groups = useGroups(isAdmin && same.group !== '')
   const ofGroup = { name: 'group', label: 'Group', options: [ALL, ...groupOptions(groups, same.group)] } as const
   const page = usePage<ReceiptRecord, UsageReport>(path)
   const callers = [{ value: '', label: 'All callers' }, ...callerOptions(caller)]
@@ -52,7 +53,7 @@ export function Receipts({ id, query }: PageProps) {
         ...filters,
         one: 'receipt',
         fields: [
-          ...(session.value?.isAdmin ? [{ name: 'caller', label: 'Caller', options: callers } as const] : []),
+          ...(isAdmin ? [{ name: 'caller', label: 'Caller', options: callers } as const] : []),
           ...(same.group ? [ofGroup] : []),
           { name: 'model', label: 'Model', maxLength: 256 },
           ...TIMES,
