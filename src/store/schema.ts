@@ -122,7 +122,7 @@ export const RECORD_TABLES = {
 } as const satisfies {
   [Table in Exclude<
     keyof Schema,
-    'sweeps' | 'settings_revision' | 'matched_receipts' | keyof ConnectionTables | keyof FactTables | keyof RateTables
+    'sweeps' | 'settings_revision' | keyof ConnectionTables | keyof FactTables | keyof RateTables
   >]: ReadonlyArray<keyof Schema[Table]>
 }
 
@@ -134,7 +134,6 @@ const PRESENT_TABLES = {
   connections: true,
   connection_instances: true,
   connection_tickets: true,
-  matched_receipts: true,
   model_facts: true,
   rate_windows: true,
   settings_revision: true,

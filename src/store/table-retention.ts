@@ -51,7 +51,6 @@ export const KEPT = {
   ledger_transfers: 'money',
   metered_calls: 'money',
   receipt_prices: 'money',
-  matched_receipts: 'sums',
   metered_usage: 'sums',
   closed_periods: 'money',
   archives: 'money',

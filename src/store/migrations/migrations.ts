@@ -39,7 +39,7 @@ import { up as projectWordsOnPostgres } from './042_project_words_postgres.ts'
 import { up as outboxAndChatWords } from './043_outbox_and_chat_words.ts'
 import { up as escrowRecipients } from './044_escrow_recipients.ts'
 import { up as callTimes } from './045_call_times.ts'
-import { up as failedCalls } from './047_failed_calls.ts'
+import { up as failedCalls } from './046_failed_calls.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -88,5 +88,5 @@ export const MIGRATIONS: Migrations = {
   '043_outbox_and_chat_words': outboxAndChatWords,
   '044_escrow_recipients': escrowRecipients,
   '045_call_times': callTimes,
-  '047_failed_calls': failedCalls,
+  '046_failed_calls': failedCalls,
 }

@@ -169,12 +169,6 @@ export interface ArchiveRow {
   pruned_at: string | null
 }
 
-/** The single row that says until when all calls match their receipts. */
-export interface MatchedReceiptsRow {
-  id: number
-  until: string
-}
-
 export interface WalletTables {
   archives: ArchiveRow
   ledger_accounts: LedgerAccountRow
@@ -182,7 +176,6 @@ export interface WalletTables {
   /** `price_number` names its price; null where the row has it. */
   metered_calls: MeteredCallRow & { price_number: number | null }
   receipt_prices: ReceiptPriceRow
-  matched_receipts: MatchedReceiptsRow
   metered_usage: MeteredUsageRow
   closed_periods: ClosedPeriodRow
   spending: SpendingRow
