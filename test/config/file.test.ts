@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { configFile } from '../../src/config/config.ts'
 import { updateDocument } from '../../src/config/file.ts'
+import { bundledProgram } from '../doubles/bundled-program.ts'
 import { newFolder } from './folder.ts'
 
 function openFolder(home = newFolder()) {
@@ -91,6 +94,38 @@ describe('updateDocument', () => {
     for (const left of [`${file}.lock`, `${file}.1.0123456789ab.tmp`]) utimesSync(left, long, long)
     await updateDocument(file, (document) => ({ ...document, http: { port: 5 } }))
     assert.deepEqual(readdirSync(home).sort(), ['config.json', 'other.tmp'])
+  })
+
+  it('lets several writers at once take over the lock of a process that was killed', async () => {
+    const long = new Date(Date.now() - 3_600_000)
+    for (let n = 0; n < 15; n++) {
+      const { file } = openFolder()
+      mkdirSync(`${file}.lock`)
+      utimesSync(`${file}.lock`, long, long)
+      const names = ['a', 'b', 'c', 'd']
+      const add = (name: string) =>
+        updateDocument(file, ({ pricing, ...others }) => ({
+          ...others,
+          pricing: { ...pricing, models: { ...pricing?.models, [name]: { input: 1, output: 1 } } },
+        }))
+      await Promise.all(names.map(add))
+      assert.deepEqual(Object.keys(read(file).pricing.models).sort(), names)
+    }
+  })
+
+  it('loses nothing when two processes set ten keys each at once', async () => {
+    const { home, file } = openFolder()
+    const program = bundledProgram(fileURLToPath(new URL('writer.ts', import.meta.url)))
+    const writers = ['a', 'b'].map((name) =>
+      spawn(process.execPath, [program, home, name, '10'], { stdio: ['ignore', 'ignore', 'inherit'] }),
+    )
+    assert.deepEqual(await Promise.all(writers.map((writer) => once(writer, 'exit'))), [
+      [0, null],
+      [0, null],
+    ])
+    const expected = ['a', 'b'].flatMap((name) => Array.from({ length: 10 }, (_, n) => `${name}-${n + 1}`))
+    assert.deepEqual(Object.keys(read(file).pricing.models).sort(), expected.sort())
+    assert.deepEqual(readdirSync(home), ['config.json'])
   })
 
   it('writes through a link', async () => {
