@@ -30,7 +30,7 @@ export async function listBackups(folder: string): Promise<string[]> {
 /** Removes a backup, which counts as none from the first moment on. */
 export async function removeBackup(folder: string, name: string): Promise<void> {
   const partial = join(folder, `${name}.partial`)
-  await renameInUse(() => rename(join(folder, name), partial))
+  await renameInUse(() => rename(join(folder, name), partial), { isClosedStore: true })
   await rm(partial, { recursive: true, force: true })
 }
 

@@ -80,7 +80,7 @@ async function makeBackup({ storeUrl, dataDir }: LoadedConfig, backup: string): 
     await writeSums(partial, files)
     for (const name of [...files, SUMS_FILE]) await flush(join(partial, name))
     await syncFolder(partial)
-    await renameInUse(() => rename(partial, backup))
+    await renameInUse(() => rename(partial, backup), { isClosedStore: true })
     await syncFolder(join(backup, '..'))
     return proven(proof)
   } catch (error) {

@@ -99,16 +99,23 @@ export async function takePlace(
   platform: NodeJS.Platform = process.platform,
 ): Promise<void> {
   const freesFirst = platform === 'win32'
+  const of = { platform, isClosedStore: true }
   if (freesFirst) release?.()
   try {
-    if (release !== null) await renameInUse(() => rename(file, old), platform)
-    await renameInUse(() => rename(copy, file), platform).catch(async (error) => {
-      if (release !== null) await rename(old, file)
+    if (release !== null) await renameInUse(() => rename(file, old), of)
+    await renameInUse(() => rename(copy, file), of).catch(async (error) => {
+      if (release !== null) await renameInUse(() => rename(old, file), of).catch(leftAt(old, file))
       throw error
     })
   } finally {
     if (!freesFirst) release?.()
   }
+}
+
+/** Says where the store that was there is, as it could not be moved back. */
+const leftAt = (old: string, file: string) => (cause: unknown) => {
+  const message = `${file} is missing: the store that was there is ${old} now, and could not be moved back. Rename it to ${file}.`
+  throw new GazewayError('store_unavailable', message, { cause })
 }
 
 /** Copies a backup with what its log holds, which was proven with it. */

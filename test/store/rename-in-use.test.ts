@@ -11,7 +11,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { constants, PerformanceObserver, type PerformanceObserverEntryList } from 'node:perf_hooks'
 import { after, describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { openStore } from '../../src/store/open-store.ts'
 import { renameInUse } from '../../src/store/rename-in-use.ts'
 import { notWritten } from '../../src/store/replace-file.ts'
@@ -55,7 +57,7 @@ describe('a rename of a file that is in use', () => {
   }
 
   it('succeeds on Windows once the other program has closed it', async () => {
-    await renameInUse(renaming('EPERM', 'EACCES', 'EBUSY'), 'win32')
+    await renameInUse(renaming('EPERM', 'EACCES', 'EBUSY'), { platform: 'win32' })
     assert.deepEqual([readFileSync(to, 'utf8'), existsSync(from)], ['new', false])
   })
 
@@ -65,12 +67,35 @@ describe('a rename of a file that is in use', () => {
     const [store, moved] = [join(folder, 'gazeway.db'), join(folder, 'moved.db')]
     const isOpen = () => openFiles().includes(store)
     await useOnce(store, () => assert.ok(isOpen()))
+    const of = { platform: 'win32', isClosedStore: true } as const
     await renameInUse(() => {
       // Linux would rename it all the same.
       if (isOpen()) throw refusal('EBUSY')
       renameSync(store, moved)
-    }, 'win32')
+    }, of)
     assert.ok(existsSync(moved))
+  })
+
+  it('collects garbage once for a store that was closed, and never otherwise, as a service would stand still', async () => {
+    const collected = async (isClosedStore: boolean) => {
+      let forced = 0
+      const count = (list: PerformanceObserverEntryList) => {
+        for (const entry of list.getEntries())
+          if (
+            ((entry as PerformanceEntry & { detail: { flags: number } }).detail.flags &
+              constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) >
+            0
+          )
+            forced++
+      }
+      const observer = new PerformanceObserver(count)
+      observer.observe({ entryTypes: ['gc'] })
+      await renameInUse(renaming('EPERM', 'EACCES', 'EBUSY'), { platform: 'win32', isClosedStore })
+      await setImmediate()
+      observer.disconnect()
+      return forced
+    }
+    assert.deepEqual([await collected(false), await collected(true)], [0, 1])
   })
 
   it('fails on Windows with the error of the system where the file stays in use', async () => {
@@ -79,13 +104,13 @@ describe('a rename of a file that is in use', () => {
       tries++
       throw refusal('EBUSY')
     }
-    await assert.rejects(renameInUse(never, 'win32'), { code: 'EBUSY' })
+    await assert.rejects(renameInUse(never, { platform: 'win32' }), { code: 'EBUSY' })
     assert.equal(tries, 8)
   })
 
   it('fails at once on other systems, and with other errors', async () => {
-    await assert.rejects(renameInUse(renaming('EPERM'), 'linux'), { code: 'EPERM' })
-    await assert.rejects(renameInUse(renaming('ENOSPC'), 'win32'), { code: 'ENOSPC' })
+    await assert.rejects(renameInUse(renaming('EPERM'), { platform: 'linux' }), { code: 'EPERM' })
+    await assert.rejects(renameInUse(renaming('ENOSPC'), { platform: 'win32' }), { code: 'ENOSPC' })
     assert.equal(readFileSync(to, 'utf8'), 'old')
   })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, describe, it } from 'node:test'
@@ -12,7 +12,7 @@ describe('a restored store', () => {
   const places = () => [file, old, copy].map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : null))
 
   beforeEach(() => {
-    for (const path of [file, old, copy]) rmSync(path, { force: true })
+    for (const path of [file, old, copy]) rmSync(path, { recursive: true, force: true })
     writeFileSync(file, 'present')
     writeFileSync(copy, 'restored')
   })
@@ -34,5 +34,19 @@ describe('a restored store', () => {
       let released = 0
       await assert.rejects(takePlace(copy, { file, old, release: () => void released++ }, platform), { code: 'ENOENT' })
       assert.deepEqual([places(), released], [['present', null, null], 1])
+    })
+
+  for (const platform of ['win32', 'linux'] as const)
+    it(`that cannot take the place says where the present one is when it cannot be moved back (${platform})`, async () => {
+      let released = 0
+      const taken = takePlace(copy, { file, old, release: () => void released++ }, platform)
+      // The event loop stands still, so that the place is taken before the next step.
+      while (!existsSync(old));
+      mkdirSync(join(file, 'of another program'), { recursive: true })
+      await assert.rejects(
+        taken,
+        ({ code, message }) => code === 'store_unavailable' && message.includes(`is ${old} now`),
+      )
+      assert.deepEqual([readFileSync(old, 'utf8'), released], ['present', 1])
     })
 })
