@@ -68,6 +68,24 @@ describe('a tap notes when thoughts and text begin', () => {
       chunk({ content: '', reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', index: 0 }] }),
       chunk({ tool_calls: [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '' } }] }),
     ],
+    'chat completions with details whose type comes last, beside a call': [
+      chunk({ role: 'assistant', content: null, tool_calls: [] }),
+      chunk({ content: '', tool_calls: null, reasoning_details: [{ text: 'Hm.', type: 'reasoning.text' }] }),
+      chunk({
+        reasoning_details: [{ data: 'x', type: 'reasoning.encrypted' }],
+        tool_calls: [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '' } }],
+      }),
+    ],
+    'chat completions with parts': [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }] }),
+      chunk({
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'Well.' }] },
+          { type: 'text', text: 'Hi' },
+        ],
+      }),
+    ],
     messages: [
       line({ type: 'message_start', message: { role: 'assistant', content: [], usage: { input_tokens: 9 } } }),
       block({ type: 'thinking_delta', thinking: 'Hm.' }),

@@ -2,7 +2,7 @@ import { isObject } from '../../text/json.ts'
 import { fieldsOrNone, objectsOrNone } from '../../text/lenient-reader.ts'
 import type { Fields } from '../../text/typed-reader.ts'
 import { splitEvents } from '../../wire/whole-sse-events.ts'
-import { isThinking } from './chat-text.ts'
+import { chatText, isThinking } from './chat-text.ts'
 import { type Delta, eventData } from './event-data.ts'
 
 /** Text of a model, and the ratio of the whole answer's length to the text kept. */
@@ -25,9 +25,15 @@ function isThought(event: Buffer): boolean {
   if (type === 'content_block_start') return String(fieldsOrNone(data?.content_block).type).endsWith('thinking')
   if (type === 'content_block_delta') return String(fieldsOrNone(data?.delta).type).startsWith('thinking')
   if (Array.isArray(data?.candidates)) return partsIn(data.candidates).every(({ thought }) => thought === true)
-  if (Array.isArray(data?.choices))
-    return data.choices.every((choice) => isThinking(choice?.delta) && !choice?.delta?.content)
+  if (Array.isArray(data?.choices)) return data.choices.every((choice) => isThoughtAlone(choice?.delta))
   return type.startsWith('response.reasoning')
+}
+
+/** Tells whether a chat delta has reasoning, or its details, and neither text nor calls. */
+function isThoughtAlone(delta: unknown): boolean {
+  const { content, refusal, reasoning_details, tool_calls, function_call } = fieldsOrNone(delta)
+  const isThought = isThinking(delta) || objectsOrNone(reasoning_details).length > 0
+  return isThought && chatText(content) === '' && !refusal && objectsOrNone(tool_calls).length === 0 && !function_call
 }
 
 /** Everything that an event adds to the answer. Reasoning, refusals and tool calls are billed like text. */

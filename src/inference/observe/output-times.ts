@@ -16,7 +16,7 @@ const THOUGHTS =
   /"reasoning(?:_content)?"\s*:\s*"(?!")|"reasoning_details"\s*:\s*\[\s*\{|"type"\s*:\s*"(?:(?:redacted_)?thinking|(?:response\.)?reasoning)|"thought"\s*:\s*true/
 /** Matches text and calls in a stream of any API, and a text that may be reasoning. */
 const WORDS =
-  /"(?:content|refusal)"\s*:\s*"(?!")|(?<!"reasoning\.text"\s*,\s*)"text"\s*:\s*"(?!")|"content"\s*:\s*\[\s*\{|"(?:tool_calls|functionCall|function_call)"\s*:\s*[[{]|"type"\s*:\s*"(?:input_json_delta"|response\.(?!reasoning)[\w.]*\.delta")/
+  /"(?:content|refusal)"\s*:\s*"(?!")|(?<!"reasoning\.text"\s*,\s*)"text"\s*:\s*"(?!")|"content"\s*:\s*\[\s*\{|"(?:tool_calls|functionCall|function_call)"\s*:\s*(?:\[\s*)?\{|"type"\s*:\s*"(?:input_json_delta"|response\.(?!reasoning)[\w.]*\.delta")/
 
 /**
  * Notes the first reasoning and the first text of a stream. Events are parsed only where one holds both, as most pass
