@@ -53,12 +53,17 @@ export function shellLine(line: string): ShellLine {
   return { commands, written }
 }
 
+/** Git as Windows finds it, in any case: `.\git`, `C:/Git\cmd\git.exe`, `GIT.EXE`. */
+const isGitOfWindows = (word: string): boolean => /(?:^|[/\\])git(?:\.exe)?$/i.test(word) && /\\|\.exe$/i.test(word)
+
 /** Takes the folder and the `.exe` from a program: `/usr/bin/git`, `C:\Git\cmd\git.exe`. */
-export const programOf = (word: string): string =>
-  word
+export const programOf = (word: string): string => {
+  if (isGitOfWindows(word)) return 'git'
+  return word
     .replace(/^[a-z]:[^/]*\\/is, '')
     .replace(/^.*\//s, '')
     .replace(/\.exe$/i, '')
+}
 
 const innermost = ({ open }: Reader): List => open.at(-1) as List
 

@@ -29,6 +29,9 @@ describe('a held command', () => {
     'git.exe push',
     '"C:\\Program Files\\Git\\cmd\\git.exe" push',
     "'C:/Program Files/Git/cmd/git.exe' push",
+    ...['C:/Git\\cmd\\git.exe', '..\\bin\\git.exe', '.\\git', '\\\\srv\\x\\git.exe', 'C:\\Git\\GIT.EXE', 'Git.exe'].map(
+      (git) => `'${git}' push`,
+    ),
     'xargs git push',
     // What the shell puts together from words of the line.
     'g=git; $g push',
