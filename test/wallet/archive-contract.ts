@@ -16,6 +16,7 @@ import { it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { NO_SESSION } from '../../src/calls/call-session.ts'
 import { createCalls } from '../../src/calls/calls.ts'
+import { createGroups } from '../../src/identity/groups.ts'
 import { gatewayKeys, gatewaySigner } from '../../src/signing/gateway-keys.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { ArchiveRow } from '../../src/store/tables/wallet-tables.ts'
@@ -35,7 +36,7 @@ import { subjectOf } from '../../src/wallet/statements/statement-subject.ts'
 import { verifyWallet } from '../../src/wallet/wallet.ts'
 import { CALL } from './call-record.ts'
 import { OPEN_THINGS } from './open-things.ts'
-import { chargeCall, newAddress, type OpenStore } from './setup.ts'
+import { chargeCall, newAddress, newKey, type OpenStore } from './setup.ts'
 
 const NOW = new Date('2025-06-15T00:00:00.000Z')
 const MONTHS = ['2025-01', '2025-02', '2025-03', '2025-04']
@@ -178,6 +179,29 @@ export function archiveContract(open: OpenStore): void {
       predicate.accounts.reduce((sum: number, { micros }: { micros: number }) => sum + micros, 0),
       0,
     )
+  })
+
+  it('reads the archived receipts of a group from the days on which its keys have some', async (t) => {
+    const { store, mine, archive, file } = await filled(open, t)
+    const groups = createGroups({ store, now: () => NOW })
+    const [{ id: group }, { id: bare }] = [await groups.create({ name: 'mine' }), await groups.create({ name: 'bare' })]
+    const key = await newKey(store)
+    await store.db.updateTable('keys').set({ id: mine, group_id: group }).where('id', '=', key).execute()
+    const receipts = async (of: { group?: string; caller_id?: string }) =>
+      (await usageReceipts(store, { limit: 100, ...of })).items.map(({ call_id }) => call_id)
+    const all = await receipts({ group })
+    assert.equal(all.length, 12)
+    await archive('2025-04')
+    assert.deepEqual(await receipts({ group }), all)
+    assert.deepEqual(await receipts({ group, caller_id: mine }), all)
+    assert.deepEqual([await receipts({ group: bare }), await receipts({ group, caller_id: 'nobody' })], [[], []])
+
+    // Archives that cannot have any are not opened.
+    rmSync(file('2025-01'))
+    await assert.rejects(receipts({ group }), { code: 'store_corrupt' })
+    assert.deepEqual(await receipts({ group: bare }), [])
+    await store.db.deleteFrom('metered_usage').where('caller_id', '=', mine).where('day', '<', '2025-02').execute()
+    assert.deepEqual(await receipts({ group }), all.slice(0, 9))
   })
 
   it('credits a deposit of an archived month no second time', async (t) => {

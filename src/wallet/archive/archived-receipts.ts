@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { GroupKeys } from '../../calls/call-selection.ts'
+import { amongst, type GroupKeys } from '../../calls/call-selection.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MeteredCallRow } from '../../store/tables/wallet-tables.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
@@ -26,14 +26,16 @@ export interface ReceiptRange {
  * @throws GazewayError `store_corrupt` naming a file that is missing or was changed
  */
 export async function* archivedReceipts(db: Kysely<Schema>, range: ReceiptRange): AsyncGenerator<MeteredCallRow[]> {
-  const { from = '', caller_id, before } = range
+  const { from = '', caller_id, ofGroup, before } = range
+  if (ofGroup?.ids.length === 0) return
   const archives = await listArchives(db)
   const until = archives.at(-1)?.ends_at
   if (until === undefined) return
   const end = [range.to ?? until, before?.at ?? until, until].sort()[0] as string
   if (from >= until || from > end) return
-  const days = caller_id === undefined ? null : await daysOf(db, caller_id, { from, end })
+  const days = await daysOf(db, { caller_id, ofGroup }, { from, end })
   if (days?.length === 0) return
+  const isIn = selects(range)
   for (const row of archives.reverse()) {
     if (row.ends_at <= from || row.starts_at > end || !hasDay(days, row.starts_at, row.ends_at)) continue
     const archive = await openArchive(row)
@@ -42,7 +44,7 @@ export async function* archivedReceipts(db: Kysely<Schema>, range: ReceiptRange)
       if (block.of !== 'receipts' || last < from || first > end || !hasDay(days, first, last)) continue
       await yieldToEventLoop()
       const rows = await readBlock(archive, { ...block, of: block.of })
-      yield rows.reverse().filter((receipt) => isIn(receipt, range))
+      yield rows.reverse().filter(isIn)
     }
   }
 }
@@ -62,31 +64,34 @@ export async function archivedReceiptsOf(
   return found
 }
 
-function isIn({ at, call_id, caller_id, model }: MeteredCallRow, range: ReceiptRange): boolean {
+function selects(range: ReceiptRange): (receipt: MeteredCallRow) => boolean {
   const { from, to, before } = range
-  return (
+  const ofGroup = range.ofGroup && new Set<string | null>(range.ofGroup.ids)
+  return ({ at, call_id, caller_id, model }) =>
     (range.caller_id === undefined || caller_id === range.caller_id) &&
-    (range.ofGroup === undefined || range.ofGroup.ids.includes(caller_id)) &&
+    (ofGroup === undefined || ofGroup.has(caller_id)) &&
     (range.model === undefined || model === range.model) &&
     (from === undefined || at >= from) &&
     (to === undefined || at < to) &&
     (before === undefined || at < before.at || (at === before.at && call_id < before.call_id))
-  )
 }
 
+/** Days on which a caller, or one of a group, has receipts. Null, for any day, without them. */
 async function daysOf(
   db: Kysely<Schema>,
-  callerId: string,
+  { caller_id, ofGroup }: Pick<ReceiptRange, 'caller_id' | 'ofGroup'>,
   { from, end }: { from: string; end: string },
-): Promise<string[]> {
-  const rows = await db
+): Promise<string[] | null> {
+  if (caller_id === undefined && ofGroup === undefined) return null
+  let used = db
     .selectFrom('metered_usage')
     .select('day')
     .distinct()
-    .where('caller_id', '=', callerId)
     .where('day', '>=', dayOf(from))
     .where('day', '<=', dayOf(end))
-    .execute()
+  if (caller_id !== undefined) used = used.where('caller_id', '=', caller_id)
+  if (ofGroup !== undefined) used = used.where(amongst('caller_id', ofGroup))
+  const rows = await used.execute()
   return rows.map(({ day }) => day)
 }
 
