@@ -11,7 +11,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { constants, PerformanceObserver, type PerformanceObserverEntryList } from 'node:perf_hooks'
+import {
+  constants,
+  type PerformanceEntry,
+  PerformanceObserver,
+  type PerformanceObserverEntryList,
+} from 'node:perf_hooks'
 import { after, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { openStore } from '../../src/store/open-store.ts'
