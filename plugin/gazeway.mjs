@@ -47,7 +47,11 @@ function shellLine(line) {
   const { commands, written } = reader;
   return { commands, written };
 }
-var programOf = (word) => word.replace(/^[a-z]:[^/]*\\/is, "").replace(/^.*\//s, "").replace(/\.exe$/i, "");
+var isGitOfWindows = (word) => /(?:^|[/\\])git(?:\.exe)?$/i.test(word) && /\\|\.exe$/i.test(word);
+var programOf = (word) => {
+  if (isGitOfWindows(word)) return "git";
+  return word.replace(/^[a-z]:[^/]*\\/is, "").replace(/^.*\//s, "").replace(/\.exe$/i, "");
+};
 var innermost = ({ open }) => open.at(-1);
 var begin = ({ open }, closes) => open.push({ closes, command: [], word: null, quote: "", next: "word", ends: [] });
 function end(reader) {

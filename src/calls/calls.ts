@@ -11,7 +11,7 @@ import type { CallSpend } from './call-spend.ts'
 import { type CallStats, type ChartQuery, callStats } from './call-stats.ts'
 import { createCallWriter, type WriteSpending } from './call-writer.ts'
 import { createCountedRefusals } from './counted-refusals.ts'
-import { countFallbacks, type Fallbacks } from './fallback-counts.ts'
+import { countFallbacks, type FallbackQuery, type Fallbacks } from './fallback-counts.ts'
 import type { QueuedCall } from './queued-call.ts'
 import { callSweeps } from './retention.ts'
 import { type SessionCache, type SessionCacheQuery, sessionCache } from './session-cache.ts'
@@ -84,7 +84,7 @@ export interface Calls {
   /** Sums up the prompt caches of a session. */
   cacheOf(query: SessionCacheQuery): Promise<SessionCache>
   /** Counts the calls that chat completions answered in place of the responses endpoint. */
-  fallbacks(query: Pick<ChartQuery, 'from' | 'to' | 'caller_id' | 'group'>): Promise<Fallbacks>
+  fallbacks(query: FallbackQuery): Promise<Fallbacks | null>
 }
 
 /**

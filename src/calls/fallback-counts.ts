@@ -19,14 +19,16 @@ export type Fallbacks = z.infer<typeof Fallbacks>
 /** Paths of the responses endpoint at any upstream. */
 const RESPONSES = '/responses'
 
+/** Filters that the fallbacks of a selection are not counted by. */
+const UNCOUNTED = ['model', 'path', 'session', 'address', 'kind', 'upstream'] as const
+export type FallbackQuery = Pick<ChartQuery, 'from' | 'to' | 'caller_id' | 'group' | (typeof UNCOUNTED)[number]>
+
 /**
- * Counts the fallbacks of a time range. Both numbers count the same requests: those whose first attempt began in the
+ * Counts the fallbacks of a time range; null for a selection by more than time and caller. Both numbers count the same requests: those whose first attempt began in the
  * range and is still in the trail. `from` is inclusive, `to` exclusive.
  */
-export async function countFallbacks(
-  store: Store,
-  selection: Omit<ChartQuery, 'group_by' | 'model'>,
-): Promise<Fallbacks> {
+export async function countFallbacks(store: Store, selection: FallbackQuery): Promise<Fallbacks | null> {
+  if (UNCOUNTED.some((filter) => selection[filter] !== undefined)) return null
   const oldest = await store.reads.selectFrom('calls').select('at').orderBy('at').limit(1).execute()
   const kept = oldest[0]?.at
   if (kept === undefined) return { requests: 0, fallen_back: 0, rate: 0 }

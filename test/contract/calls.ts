@@ -406,6 +406,8 @@ export function callsContract(open: () => Promise<Store>): void {
       assert.deepEqual(await trail.fallbacks({ caller_id: 'key_a' }), { requests: 2, fallen_back: 1, rate: 0.5 })
       assert.deepEqual(await trail.fallbacks({ from: at(50), to: at(150) }), { requests: 1, fallen_back: 1, rate: 1 })
       assert.deepEqual(await trail.fallbacks({ from: at(1000) }), { requests: 0, fallen_back: 0, rate: 0 })
+      for (const filter of ['model', 'path', 'session', 'address', 'kind', 'upstream'])
+        assert.equal(await trail.fallbacks({ [filter]: template.path }), null, filter)
       await separate.close()
     })
 
@@ -508,7 +510,7 @@ export function callsContract(open: () => Promise<Store>): void {
           byStatus.filter(({ key }) => key.startsWith('refused')).map(({ key, calls: count }) => [key, count]),
           [['refused', 5_131]],
         )
-        assert.equal((await calls.fallbacks({})).requests, 0)
+        assert.equal((await calls.fallbacks({}))?.requests, 0)
       }
       await check()
       await foldCalls(store, '2026-11-21T10:00:00.000Z', 1000)

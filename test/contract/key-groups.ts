@@ -227,7 +227,7 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
       assert.deepEqual([items.map(({ caller_id }) => caller_id).sort(), total], [['key_65999', record.id].sort(), 2])
       assert.equal((await calls.stats({ group })).totals.calls, 2)
       assert.equal((await calls.history({ group, status: callOf('key_0').status, limit: 5 })).total, 2)
-      assert.equal((await calls.fallbacks({ group })).fallen_back, 0)
+      assert.equal((await calls.fallbacks({ group }))?.fallen_back, 0)
       await store.close()
     })
   })

@@ -2949,7 +2949,7 @@ export interface components {
                 requests: number;
                 fallen_back: number;
                 rate: number;
-            };
+            } | null;
         };
         ListCallCachesReply: {
             cached_tokens: number;

@@ -18,7 +18,11 @@ import { pageOf } from '../list-page.ts'
 import { createLiveCalls, EVENT_STREAM } from '../live-calls.ts'
 import { candidatesFor, Explained } from './upstream-routes.ts'
 
-const CallStatsReply = CallStats.extend({ fallbacks: Fallbacks })
+const CallStatsReply = CallStats.extend({
+  fallbacks: Fallbacks.nullable().describe(
+    'Null with a filter by model, path, session, address, kind or upstream: they are counted by time, key and group alone',
+  ),
+})
 export type CallStatsReply = z.infer<typeof CallStatsReply>
 
 const CallParam = z.strictObject({ id: z.string().min(1).max(128) })

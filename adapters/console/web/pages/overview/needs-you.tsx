@@ -149,7 +149,7 @@ function reviewNeeds(reviews: readonly ReviewRecord[]): Need[] {
 }
 
 function fallbackNeeds(fallbacks: CallStatsReply['fallbacks'] | undefined): Need[] {
-  if (fallbacks === undefined || fallbacks.rate < MANY_FALLBACKS) return []
+  if (!fallbacks || fallbacks.rate < MANY_FALLBACKS) return []
   const { rate, fallen_back, requests } = fallbacks
   return [
     {
