@@ -169,6 +169,7 @@ export function plansContract(open: () => Promise<Store>): void {
       calls: () => services.calls.history({ limit: 5 }),
       'calls by status': () => services.calls.history({ limit: 5, status: 'error', from, to }),
       'calls that succeeded': () => services.calls.history({ limit: 5, status: 'ok' }),
+      'calls that succeeded in a time': () => services.calls.history({ limit: 5, status: 'ok', from, to }),
       'calls by model': () => services.calls.history({ limit: 5, model: 'm' }),
       'calls by path': () => services.calls.history({ limit: 5, path: '/v1/responses' }),
       'calls by caller': () => services.calls.history({ limit: 5, caller_id: 'key_1' }),
@@ -218,6 +219,8 @@ export function plansContract(open: () => Promise<Store>): void {
       calls: /^SEARCH calls USING INDEX calls_at \(at>\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'calls by status': /calls_status \(status=\? AND at>\? AND at<\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'calls that succeeded': /^SEARCH calls USING INDEX calls_at \(at>\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
+      'calls that succeeded in a time':
+        /^SEARCH calls USING INDEX calls_at \(at>\? AND at<\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'calls by model': /calls_model \(model=\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'refused calls of a caller': /calls_status \(status=\?\)/,
       'calls of a session': /calls_of_session \(session_id=\?\)|calls_of_session_number \(session=\? AND at>\?\)/,
