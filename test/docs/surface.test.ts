@@ -19,12 +19,28 @@ const SOURCES = ['src', 'adapters', 'tools'].flatMap((folder) =>
     .map((file) => readFileSync(join(folder, file), 'utf8')),
 )
 
-/** Files that read the variables of tests, measurements and examples. */
-const OTHER_SOURCES = ['test', 'bench', 'scripts', 'deploy'].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(?:ts|mjs|yaml)$|Caddyfile$/.test(file))
-    .map((file) => readFileSync(join(folder, file), 'utf8')),
-)
+/** Text of the files of some folders that read the variables of measurements, examples and tests. */
+const readersIn = (...folders: string[]) =>
+  folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(?:ts|mjs|yaml)$|Caddyfile$/.test(file))
+      .map((file) => readFileSync(join(folder, file), 'utf8')),
+  )
+/** Variables of tests, or of the workflows and scripts that run them. */
+const OF_TESTS = /^GAZEWAY_(?:TEST|WRITE)_/
+
+/** Tells whether some text reads a variable: `env.NAME`, `env['NAME']`, `const { NAME } = env`, `{$NAME}` of a Caddyfile, or by a constant. */
+const reads = (texts: readonly string[], name: string): boolean => {
+  const places = [
+    `\\benv\\??\\.${name}\\b`,
+    `\\benv\\[['"]${name}['"]\\]`,
+    `\\{[^{}]*\\b${name}\\b[^{}]*\\} = (?:process\\.)?env\\b`,
+    `\\{\\$${name}\\b`,
+    `VARIABLE = '${name}'`,
+  ]
+  const read = new RegExp(places.join('|'))
+  return texts.some((text) => read.test(text))
+}
 
 /** The distinct headers that some texts name. */
 function headersIn(texts: readonly string[]): string[] {
@@ -114,9 +130,13 @@ describe('the documentation and the code', () => {
   it('name no variable that nothing reads', () => {
     const named = namedBy(/\b(GAZEWAY_[A-Z_]+)\b/g)
     assert.ok(named.length > 30, `${named.length} variables are named`)
-    const others = [...SOURCES, ...OTHER_SOURCES]
+    const examples = TEXTS.flatMap(({ text }) => text.match(/^```[jt]s\n[\s\S]*?^```$/gm) ?? [])
+    const others = [...SOURCES, ...readersIn('bench', 'scripts', 'deploy'), ...examples]
+    const tests = readersIn('test')
     const unknown = named.filter(
-      (name) => unknownVariables({ [name]: 'set' }, ['name']) !== null && !others.some((text) => text.includes(name)),
+      (name) =>
+        unknownVariables({ [name]: 'set' }, ['name']) !== null &&
+        !reads(OF_TESTS.test(name) ? [...others, ...tests] : others, name),
     )
     assert.deepEqual(unknown, [])
   })
