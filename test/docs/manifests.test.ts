@@ -100,7 +100,7 @@ describe('package.json', () => {
 describe('the Agent Plugins package', () => {
   const [plugin, servers] = [read('plugin/plugin.json'), read('plugin/mcp.json')]
 
-  it('is valid by the published schemas, which refuse a wrong one', () => {
+  it('is valid by our reading of the published schemas, which refuses a wrong one', () => {
     assert.deepEqual(AgentPlugin.parse(plugin), plugin)
     assert.deepEqual(AgentPluginServers.parse(servers), servers)
     for (const wrong of [

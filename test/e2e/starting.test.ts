@@ -17,7 +17,14 @@ const skip = process.platform !== 'linux' && 'open files are read from /proc'
 
 /** Tells whether a process has a file open. */
 const isOpen = (pid: number, file: string): boolean =>
-  readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === file)
+  readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`) === file
+    } catch {
+      // It was closed since the folder was listed.
+      return false
+    }
+  })
 
 it('refuses connections on both ports while its store is migrated, and is ready then', { skip }, async (t) => {
   const place = newPlace({ withoutStore: true })
