@@ -85,10 +85,8 @@ describe('pages that follow one key, one session, one call', { skip: WITHOUT_BRO
     await reply.text()
     return reply.status
   }
-  const callsOf = async (
-    id: string,
-    filter: Partial<{ status: CallRecord['status']; address: string }> = {},
-  ) => (await under.platform.gateway.calls.history({ limit: 100, caller_id: id, ...filter })).items
+  const callsOf = async (id: string, filter: Partial<{ status: CallRecord['status']; address: string }> = {}) =>
+    (await under.platform.gateway.calls.history({ limit: 100, caller_id: id, ...filter })).items
   /** Opens a link of a page, and counts the rows of the list of calls that it leads to. */
   async function rowsBehind(page: Page, link: ReturnType<Page['getByRole']>): Promise<number> {
     await link.click()
