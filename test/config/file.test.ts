@@ -96,18 +96,21 @@ describe('updateDocument', () => {
     assert.deepEqual(readdirSync(home).sort(), ['config.json', 'other.tmp'])
   })
 
-  it('lets several writers at once take over the lock of a process that was killed', async () => {
+  it('lets several writers at once take over the lock of a process that was killed, or asks them to retry', async () => {
     const long = new Date(Date.now() - 3_600_000)
     for (let n = 0; n < 15; n++) {
       const { file } = openFolder()
       mkdirSync(`${file}.lock`)
       utimesSync(`${file}.lock`, long, long)
       const names = ['a', 'b', 'c', 'd']
-      const add = (name: string) =>
+      const add = (name: string): Promise<unknown> =>
         updateDocument(file, ({ pricing, ...others }) => ({
           ...others,
           pricing: { ...pricing, models: { ...pricing?.models, [name]: { input: 1, output: 1 } } },
-        }))
+        })).catch((error) => {
+          if (error.code !== 'conflict') throw error
+          return add(name)
+        })
       await Promise.all(names.map(add))
       assert.deepEqual(Object.keys(read(file).pricing.models).sort(), names)
     }
