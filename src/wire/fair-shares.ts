@@ -12,10 +12,10 @@ interface Waiting {
 }
 
 /**
- * Most callers that are remembered although they hold no place. A `Map` whose entries come and go with single calls takes
+ * Number of callers up to which those that hold no place stay remembered. A `Map` whose entries come and go with single calls takes
  * a new table again and again, each of which refers to the next, see `in-flight.ts`.
  */
-const MOST_IDLE = 1000
+const MOST_REMEMBERED = 1000
 
 /** Places that callers share. */
 export interface FairShares {
@@ -34,7 +34,7 @@ export interface FairShares {
  * that wait take turns.
  */
 export function createFairShares(places: number): FairShares {
-  /** Callers that hold none stay at 0, up to {@link MOST_IDLE}. */
+  /** Callers that hold none stay at 0, up to {@link MOST_REMEMBERED} callers. */
   const held = new Map<string | null, number>()
   /** Callers in the order of their turns. */
   const waiting = new Map<string | null, Set<Waiting>>()
@@ -50,8 +50,9 @@ export function createFairShares(places: number): FairShares {
   }
 
   function giveBack(callerId: string | null): void {
-    held.set(callerId, (held.get(callerId) ?? 0) - 1)
-    if (held.size > MOST_IDLE) for (const [idle, places] of held) if (places === 0) held.delete(idle)
+    const left = (held.get(callerId) ?? 0) - 1
+    if (left === 0 && held.size > MOST_REMEMBERED) held.delete(callerId)
+    else held.set(callerId, left)
     taken--
     if (waiting.size === 0) return
     for (const [next, queue] of [...waiting]) {
