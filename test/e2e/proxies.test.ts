@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { makeCertificate, noCertificates } from '../doubles/certificate.ts'
+import { freePort } from '../doubles/free-port.ts'
 import { until } from '../doubles/until.ts'
 import { startGatewayProcess } from './gateway-process.ts'
 import { newPlace } from './server.ts'
@@ -16,15 +16,6 @@ const started: { kill(): void }[] = []
 after(() => {
   for (const proxy of started) proxy.kill()
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Asks through a proxy as a client of {@link NAME} does. */
 async function ask(port: number, path: string, { key = '', body = '' } = {}) {
