@@ -25,8 +25,8 @@ let agent: UpstreamDouble
 let running: RunningPlatform
 before(async () => {
   agent = await startUpstream()
-  // What an answer in the background reserved is given back once it has ended.
-  agent.on('/responses/resp_1', json(200, { ...response(''), status: 'cancelled', usage: null }))
+  // Answers in the background are not there when they are asked for: what they reserved is given back.
+  agent.on('/responses/resp_1', json(404, { error: { message: 'No such response.' } }))
   running = await startPlatform('sandbox', { env: { GAZEWAY_AGENT_GATEWAY_URL: agent.url } })
 })
 beforeEach(() => {

@@ -15,8 +15,10 @@ const LONGEST_MS = 7_200_000
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [500, 30_000]
 /** Failures in a row after which it is given up. */
 const MOST_FAILURES = 10
-/** Statuses of an answer that was deleted. */
+/** Statuses of an answer that is not there. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
+/** Such replies in a row after which it is given up. A provider may store an answer after its reply, or be disturbed once. */
+const MOST_GONE = 2
 
 const UNFINISHED: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
@@ -107,15 +109,16 @@ async function askUntilComplete(ask: () => Promise<State>, stopping: AbortSignal
 function asking({ relay, id, callerId, settle }: DetachedAnswer): () => Promise<State> {
   /** A request under way, or the last one. */
   let latest: Promise<State> | null = null
-  let isSeen = false
+  /** Replies in a row that it is not there. */
+  let gone = 0
 
   async function ask(): Promise<State> {
     const terms = { method: 'GET', body: null, stream: false, callerId } as const
     const reply = await relay.open(`/responses/${encodeURIComponent(id)}`, terms, NOBODY).catch(() => null)
     if (reply?.kind !== 'whole') return 'failed'
-    // A provider may have stored it only after its reply.
-    if (reply.status >= 300) return isSeen && GONE.has(reply.status) ? 'over' : 'failed'
-    isSeen = true
+    gone = GONE.has(reply.status) ? gone + 1 : 0
+    if (gone === MOST_GONE) return 'over'
+    if (reply.status >= 300) return 'failed'
     const response = fieldsOrNone(parseJson(reply.body.toString('utf8')))
     if (UNFINISHED.has(response.status)) return 'unfinished'
     const observed = observedError(response)
