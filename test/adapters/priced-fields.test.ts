@@ -463,6 +463,9 @@ it('images and seconds of audio are reserved and charged by the piece where they
   upstream.on(images, json(200, { created: 1, data: [{ b64_json: 'AA' }, { b64_json: 'AA' }] }))
   assert.equal(await bound('painter', { n: 3 }, images), 0.12)
   assert.equal((await ask(BUDGET, 'painter', { n: 3 }, images)).record?.upstream_cost_usd, 0.08)
+  const image = { type: 'image_generation.completed', b64_json: 'AA' }
+  upstream.on(images, sse([image, image], 'none'))
+  assert.equal((await ask(BUDGET, 'painter', { n: 3, stream: true }, images)).record?.upstream_cost_usd, 0.08)
   upstream.on('/audio/transcriptions', json(200, { text: 'Hello.', usage: { type: 'duration', seconds: 61.2 } }))
   const { key } = await running.gateway.keys.create({ name: 'caller', scopes: ['inference'], ...BUDGET })
   const body = new FormData()

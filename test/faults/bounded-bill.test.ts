@@ -263,6 +263,40 @@ it('is nothing where a stream of images has an error alone, and no customer pays
     }
 })
 
+describe('a stream of images', () => {
+  const path = '/images/generations'
+  const usage = { input_tokens: 20, output_tokens: 4160, total_tokens: 4180 }
+  const image = { type: 'image_generation.completed', b64_json: 'AA', usage }
+  const ofImages = (images: object[], end: 'none' | 'break' = 'none'): Behaviour => {
+    const answer = sse(images, end)
+    return (reply, request) => {
+      billed += images.length * (20 * PRICES.input + 4160 * PRICES.output)
+      return answer(reply, request)
+    }
+  }
+  const counts = async (behaviour: Behaviour) => {
+    upstream.on(path, behaviour)
+    const { send, counted } = await newKey(2)
+    const body = { model: 'agent', prompt: 'Two cats', n: 2, stream: true }
+    await (await send(path, JSON.stringify(body))).text().catch(() => '')
+    return counted()
+  }
+
+  it('costs the images that came, though more were asked for', async () => {
+    for (const images of [[image], [image, image]]) assert.equal(await counts(ofImages(images)), billed)
+    const failed = { type: 'error', error: { code: 'moderation_blocked', message: 'Not this one.' } }
+    assert.equal(await counts(sse([image, failed], 'none')), 20 * PRICES.input + 4160 * PRICES.output)
+  })
+
+  it('costs its reservation where it breaks off, or an image does not tell its usage', async () => {
+    const { usage: _, ...untold } = image
+    for (const behaviour of [ofImages([image], 'break'), ofImages([image, untold])]) {
+      const counted = await counts(behaviour)
+      assert.ok(counted > 2 * (20 * PRICES.input + 4160 * PRICES.output), `${counted}`)
+    }
+  })
+})
+
 /** Bill of an answer in the background, which has its usage once it is complete. */
 const READ_MICROS = 300_000 * PRICES.input + 500 * PRICES.output
 const COMPLETED = { ...response('Found.'), id: 'resp_1', usage: { input_tokens: 300_000, output_tokens: 500 } }

@@ -15,6 +15,7 @@ import { madeByResponse } from '../observe/made-objects.ts'
 import { NOTHING, type Observed, observedStream, UNSEEN } from '../observe/observe.ts'
 import { type ReportedTerms, readTerms, secondsOf } from '../observe/reported-terms.ts'
 import type { SseTap } from '../observe/sse-tap.ts'
+import { streamedImages } from '../observe/streamed-images.ts'
 import type { StreamReply, WholeReply } from '../relay/exchange.ts'
 import { requestBody } from '../relay/request-body.ts'
 import { CLIENT_GONE, tooLarge, WHOLE_LIMIT_BYTES } from '../relay/send.ts'
@@ -142,19 +143,22 @@ async function passStream(
   const held = holdBeginning(context, status, passedHeaders(announcedHeaders(reply), context))
   if (receiver.isSole !== false) held.release()
   const fromOutput = fromFirstOutput(held, tap, isLegacy(asked) ? isText : isEvent)
+  const images = asked.route.path === IMAGES ? streamedImages() : null
   let size = 0
   let isBegun = false
   const filter = (events: Buffer) => {
     size += events.length
+    images?.read(events)
     isBegun ||= tap.failed() === null || splitEvents(events).length > 1
     return fromOutput(events)
   }
   const isOver = () => size > (asked.cutAtBytes ?? Number.POSITIVE_INFINITY)
   const end = await relayStream(context, reply, tap, filter, isOver)
-  const observed = observedStream(tap)
   const { done } = tap.ending()
   const failure = reportedError(tap, context)
   const broken = endError(end, context, done, true)
+  const ofImages = broken === null ? (images?.observed() ?? null) : null
+  const observed = ofImages ?? observedStream(tap)
   if (held.isHeld() && end.kind !== 'gone') {
     const why = failure ?? broken ?? (done ? null : endedEarly(provider))
     if (why !== null) return failed(why, status, observed)
@@ -163,9 +167,12 @@ async function passStream(
   }
   // Providers do not bill what they refuse, such as a prompt against their rules.
   const isRefused = failure !== null && !isBegun
-  const isCut = !isRefused && (isUnseen(asked, bill, observed) || (bill.isBounded && streamsImages(asked, context)))
+  const hidesImages = bill.isBounded && ofImages === null && streamsImages(asked, context)
+  const isCut = !isRefused && (isUnseen(asked, bill, observed) || hidesImages)
   if (isCut) bill.cutOff()
-  const passed = isCut ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed
+  // Images without a usage may have a price by the piece.
+  const isOfPieces = ofImages !== null && failure === null
+  const passed = isCut && !isOfPieces ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed
   if (end.kind !== 'gone' || done)
     receiver.end(broken === null ? undefined : errorEvent(asked.route.path, broken, requestId))
   return answered(status, passed, broken ?? failure)
@@ -184,9 +191,11 @@ const COUNTED: ReadonlySet<string> = new Set([...ENDPOINTS, '/completions'])
 const isUnseen = (asked: VerbatimRequest, bill: Bill, { usage }: Observed): boolean =>
   bill.isBounded && asked.route.cost === 'answer' && !COUNTED.has(asked.route.path) && usage === null
 
-/** Tells whether a stream has several images: each states its own usage, and they cost the whole reservation. */
+const IMAGES = '/images/generations'
+
+/** Tells whether a stream has several images. Each states its own usage: where one does not, all cost the whole reservation. */
 const streamsImages = ({ route }: VerbatimRequest, { asked }: ReplyContext): boolean =>
-  route.path === '/images/generations' && choicesOf(asked) > 1
+  route.path === IMAGES && choicesOf(asked) > 1
 
 /** Headers of a reply with the type that the upstream announced. */
 const announcedHeaders = ({ headers, announced }: WholeReply | StreamReply) => ({
@@ -217,7 +226,7 @@ function termsOf(path: string, value: unknown): ReportedTerms {
   const { response, data, duration } = fieldsOrNone(value)
   const usage = usageField(value)
   const terms = readTerms(isObject(response) ? response : value, usage)
-  const isOfPieces = path === '/images/generations' && !isObject(usage)
+  const isOfPieces = path === IMAGES && !isObject(usage)
   if (isOfPieces) return { ...terms, uses: { image: objectsOrNone(data).length } }
   const heard = path.startsWith('/audio/') && !terms.uses.audio_second ? secondsOf(duration) : null
   return heard === null ? terms : { ...terms, uses: heard }
