@@ -2,6 +2,7 @@ import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { GazewayError } from '../errors.ts'
 import { insideAny, resolveRoot } from '../repository/confine.ts'
+import { isMissing } from '../text/missing-file.ts'
 
 /**
  * Folders that may hold the root when the client declares none. The configured folders come first; without them, the
@@ -63,12 +64,13 @@ export function createAllowRoot(allowed: AllowedRoots) {
 
   /**
    * Returns where a folder is now. The working directory may have been moved while the process runs, with all that is in
-   * it; its old path is what clients go on to name.
+   * it; its old path is what clients go on to name. A folder that cannot be looked at has not moved.
    */
   async function placeNow(folder: string): Promise<string> {
     const inside = insideAny([allowed.workingDirectory()], folder)
-    if (inside === null || (await lstat(folder).catch(() => null))) return folder
-    return join(await allowed.movedDirectory(), inside)
+    if (inside === null) return folder
+    const isGone = await lstat(folder).then(() => false, isMissing)
+    return isGone ? join(await allowed.movedDirectory(), inside) : folder
   }
 
   /** Tells whether `path` or a folder above it, up to the home folder, is a git repository. */

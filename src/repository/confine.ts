@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { open, realpath, stat } from 'node:fs/promises'
+import { access, open, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { GazewayError } from '../errors.ts'
+import { isMissing } from '../text/missing-file.ts'
 
 /**
  * Resolves the links of the root.
@@ -13,13 +14,19 @@ export async function resolveRoot(root: string): Promise<string> {
     throw noSuchRoot(root, cause)
   })
   if (!(await stat(real)).isDirectory()) throw noSuchRoot(root, undefined)
+  await access(real, constants.R_OK | constants.X_OK).catch((cause: unknown) => {
+    throw noSuchRoot(root, cause)
+  })
   return real
 }
 
 function noSuchRoot(root: string, cause: unknown): GazewayError {
-  const message =
-    `The project root ${root} is not a directory that can be read. Pass the absolute path of one. If it was moved, ` +
-    'start the session again where it is now.'
+  const { code } = Object(cause) as NodeJS.ErrnoException
+  const isHidden = code !== undefined && !isMissing(cause)
+  const message = isHidden
+    ? `The project root ${root} cannot be read (${code}). Let this user enter it and the folders above it, or pass the absolute path of another.`
+    : `The project root ${root} is not a directory that can be read. Pass the absolute path of one. If it was moved, ` +
+      'start the session again where it is now.'
   return new GazewayError('not_found', message, { param: 'root', cause })
 }
 

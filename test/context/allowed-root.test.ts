@@ -59,6 +59,20 @@ describe('the root of a call', () => {
     assert.equal((await allow(undefined, [at('work')])).path, at('work'), 'another folder has its old path')
   })
 
+  it('is said to be unreadable below the working directory, not to have moved, where it cannot be looked at', async (t) => {
+    const { at, allow } = places(t, { movedDirectory: async () => at('code/app') })
+    // As below a folder that may not be entered: root may enter all.
+    symlinkSync(at('work/src'), at('work/src'))
+    mkdirSync(at('code/app/src/deep'))
+    for (const declared of [[], [at('work')]])
+      await assert.rejects(allow(at('work/src/deep'), declared), {
+        code: 'not_found',
+        param: 'root',
+        message: /work.src.deep cannot be read \(ELOOP\)\. Let this user enter it/,
+      })
+    assert.equal((await allow(at('work/sub'), [])).path, at('work/sub'))
+  })
+
   it('lies in a root of the configuration where the client declares none', async (t) => {
     const roots: string[] = []
     const { at, allow } = places(t, { configured: () => roots })
