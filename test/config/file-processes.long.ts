@@ -59,7 +59,7 @@ describe('updateDocument in other processes', () => {
     ])
     const expected = ['a', 'b'].flatMap((name) => Array.from({ length: 100 }, (_, n) => `${name}-${n + 1}`))
     assert.deepEqual(Object.keys(read(file).pricing.models).sort(), expected.sort())
-    assert.deepEqual(readdirSync(home), ['config.json'])
+    assert.deepEqual(readdirSync(home).sort(), ['config.json', 'config.json-lock'])
   })
 
   it('leaves the old or the new document when it is killed', async () => {

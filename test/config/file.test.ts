@@ -15,6 +15,12 @@ function openFolder(home = newFolder()) {
   return { home, file: configFile(home) }
 }
 
+const programOf = (name: string) => bundledProgram(fileURLToPath(new URL(name, import.meta.url)))
+/** Names of the files in a folder, without that of the lock. */
+const filesIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name !== 'config.json-lock')
+    .sort()
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
 describe('updateDocument', () => {
@@ -61,7 +67,7 @@ describe('updateDocument', () => {
     })
     await assert.rejects(saved, { code: 'conflict', status: 409 })
     assert.deepEqual(read(file), { http: { port: 1 } })
-    assert.deepEqual(readdirSync(home), ['config.json'])
+    assert.deepEqual(filesIn(home), ['config.json'])
   })
 
   it('loses nothing that a person saves, at whatever moment', async () => {
@@ -85,40 +91,60 @@ describe('updateDocument', () => {
     await changes
   })
 
-  it('takes over the lock and clears the leftovers of a process that was killed', async () => {
+  it('clears the leftovers of a process that was killed', async () => {
     const { home, file } = openFolder()
     const long = new Date(Date.now() - 3_600_000)
-    mkdirSync(`${file}.lock`)
     writeFileSync(`${file}.1.0123456789ab.tmp`, '{"http"')
     writeFileSync(join(home, 'other.tmp'), '')
-    for (const left of [`${file}.lock`, `${file}.1.0123456789ab.tmp`]) utimesSync(left, long, long)
+    utimesSync(`${file}.1.0123456789ab.tmp`, long, long)
     await updateDocument(file, (document) => ({ ...document, http: { port: 5 } }))
-    assert.deepEqual(readdirSync(home).sort(), ['config.json', 'other.tmp'])
+    assert.deepEqual(filesIn(home), ['config.json', 'other.tmp'])
   })
 
-  it('lets several writers at once take over the lock of a process that was killed, or asks them to retry', async () => {
-    const long = new Date(Date.now() - 3_600_000)
-    for (let n = 0; n < 15; n++) {
-      const { file } = openFolder()
-      mkdirSync(`${file}.lock`)
-      utimesSync(`${file}.lock`, long, long)
-      const names = ['a', 'b', 'c', 'd']
-      const add = (name: string): Promise<unknown> =>
-        updateDocument(file, ({ pricing, ...others }) => ({
-          ...others,
-          pricing: { ...pricing, models: { ...pricing?.models, [name]: { input: 1, output: 1 } } },
-        })).catch((error) => {
-          if (error.code !== 'conflict') throw error
-          return add(name)
-        })
-      await Promise.all(names.map(add))
-      assert.deepEqual(Object.keys(read(file).pricing.models).sort(), names)
-    }
+  it('waits while another process has the lock, which ends with that process, and lets one writer in at a time', async (t) => {
+    const { file } = openFolder()
+    const holder = spawn(process.execPath, [programOf('lock-holder.ts'), file], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => holder.kill('SIGKILL'))
+    await once(holder.stdout, 'data')
+    let isHeld = true
+    const names = ['a', 'b', 'c', 'd']
+    const changes = names.map((name) =>
+      updateDocument(file, ({ pricing, ...others }) => {
+        assert.ok(!isHeld, 'two have the lock')
+        return { ...others, pricing: { ...pricing, models: { ...pricing?.models, [name]: { input: 1, output: 1 } } } }
+      }),
+    )
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    isHeld = false
+    holder.kill('SIGKILL')
+    await Promise.all(changes)
+    assert.deepEqual(Object.keys(read(file).pricing.models).sort(), names)
+  })
+
+  it('says so where its folder has no locks, or the lock is not its own to write', async (t) => {
+    const { file } = openFolder()
+    mkdirSync(`${file}-lock`)
+    await assert.rejects(
+      updateDocument(file, (document) => document),
+      {
+        code: 'store_unavailable',
+        message: /config\.json-lock cannot be locked \(.+\)\. Some network folders have no locks/,
+      },
+    )
+    if (process.geteuid?.() === 0) return t.skip('root may write everything')
+    const theirs = openFolder().file
+    writeFileSync(`${theirs}-lock`, '', { mode: 0o400 })
+    await assert.rejects(
+      updateDocument(theirs, (document) => document),
+      { code: 'store_unavailable', message: /not written \(EACCES\)/ },
+    )
   })
 
   it('loses nothing when two processes set ten keys each at once', async () => {
     const { home, file } = openFolder()
-    const program = bundledProgram(fileURLToPath(new URL('writer.ts', import.meta.url)))
+    const program = programOf('writer.ts')
     const writers = ['a', 'b'].map((name) =>
       spawn(process.execPath, [program, home, name, '10'], { stdio: ['ignore', 'ignore', 'inherit'] }),
     )
@@ -128,7 +154,7 @@ describe('updateDocument', () => {
     ])
     const expected = ['a', 'b'].flatMap((name) => Array.from({ length: 10 }, (_, n) => `${name}-${n + 1}`))
     assert.deepEqual(Object.keys(read(file).pricing.models).sort(), expected.sort())
-    assert.deepEqual(readdirSync(home), ['config.json'])
+    assert.deepEqual(filesIn(home), ['config.json'])
   })
 
   it('writes through a link', async () => {
@@ -138,6 +164,6 @@ describe('updateDocument', () => {
     symlinkSync(kept, file)
     await updateDocument(file, (document) => ({ ...document, http: { port: 5 } }))
     assert.deepEqual(read(kept), { http: { port: 5 } })
-    assert.deepEqual(readdirSync(home), ['config.json'])
+    assert.deepEqual(filesIn(home), ['config.json'])
   })
 })

@@ -39,7 +39,7 @@ describe('the live configuration', () => {
     assert.deepEqual(read(file), { gaze: { min_score: 0.5 }, upstream: { api_key: 'xai-secret' } })
     assert.equal(statSync(file).mode & 0o777, 0o600)
     assert.equal(statSync(home).mode & 0o777, 0o700)
-    assert.deepEqual(readdirSync(home), ['config.json'])
+    assert.deepEqual(readdirSync(home).sort(), ['config.json', 'config.json-lock'])
   })
 
   it('keeps what waits for a restart as it was, and says that it waits until it is changed back', async () => {
@@ -87,9 +87,9 @@ describe('the live configuration', () => {
       status: 400,
     })
     await assert.rejects(live.preview({ 'gaze.min_score': 2 }), { code: 'validation_failed' })
-    assert.deepEqual(readdirSync(home), [])
+    assert.deepEqual(readdirSync(home), ['config.json-lock'])
     assert.equal((await live.preview({ 'gaze.min_score': 0.5 })).config.gaze.min_score, 0.5)
-    assert.deepEqual(readdirSync(home), [])
+    assert.deepEqual(readdirSync(home), ['config.json-lock'])
     await live.set({ 'gaze.min_score': 0.4 })
     assert.equal(live.current().config.gaze.min_score, 0.4)
   })
@@ -105,7 +105,7 @@ describe('the live configuration', () => {
     await assert.rejects(live.set({ 'gaze.min_score': 0.4 }), { code: 'conflict', status: 409 })
     assert.equal(live.current().config.gaze.min_score, 0.5)
     assert.equal(readFileSync(file, 'utf8'), text)
-    assert.deepEqual(readdirSync(home), ['config.json'])
+    assert.deepEqual(readdirSync(home).sort(), ['config.json', 'config.json-lock'])
 
     writeFileSync(file, '{"gaze": {"min_score": 0.7}}')
     await live.refresh()
@@ -121,7 +121,7 @@ describe('the live configuration', () => {
     assert.match(String(faults[0]), /config\.json: the file has disappeared; its last content stays in force/)
     assert.equal(live.current().config.gaze.min_score, 0.5)
     await assert.rejects(live.set({ 'pricing.margin_usd': 0.5 }), { code: 'conflict', status: 409 })
-    assert.deepEqual(readdirSync(home), ['away'])
+    assert.deepEqual(readdirSync(home).sort(), ['away', 'config.json-lock'])
 
     renameSync(join(home, 'away'), file)
     await live.refresh()

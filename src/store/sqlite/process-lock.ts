@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { driver } from './driver.ts'
 import { isBusy } from './sqlite-errors.ts'
 
@@ -12,9 +12,12 @@ export interface ProcessLock {
  * locks. The lock is SQLite's, since Node has none: it holds between containers that share a folder as well.
  *
  * @returns null while another process holds it
- * @throws the system's error when the file cannot be created
+ * @throws the system's error when the file cannot be created or written, the driver's where its folder has no locks
  */
 export function lockFile(path: string): ProcessLock | null {
+  createPrivately(path)
+  // SQLite would open one that it may only read, and lock nothing.
+  accessSync(path, constants.W_OK)
   const database = driver.open(path)
   try {
     database.exec('begin exclusive')
@@ -24,6 +27,15 @@ export function lockFile(path: string): ProcessLock | null {
     throw error
   }
   return { release: () => database.close() }
+}
+
+/** Creates a file for this user alone. One that is there stays closed: closing it would end the locks of this process on it. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
 
 /** Tells whether a process holds the lock of a file. */
