@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { openStore } from '../../src/store/open-store.ts'
 import { type Micros, toMicros } from '../../src/text/money.ts'
 import { LEASE_MS } from '../../src/wallet/budget/allowances.ts'
@@ -12,6 +13,7 @@ import { spendOf } from '../../src/wallet/budget/spending.ts'
 import { verifyLedger } from '../../src/wallet/ledger/verify-ledger.ts'
 import { callFaults } from '../../src/wallet/receipts/verify-calls.ts'
 import { startPostgres } from '../contract/postgres-server.ts'
+import { until } from '../doubles/until.ts'
 import { startUpstream } from '../doubles/upstream.ts'
 import { withFlatPrices } from '../e2e/flat-prices.ts'
 import { type GatewayProcess, platformOf, startGatewayProcess } from '../e2e/gateway-process.ts'
@@ -53,6 +55,8 @@ export function budgetKills(kills: number): void {
       writeFileSync(join(place.data, 'config.json'), JSON.stringify({ wallet: { wait_ms: 500 } }))
       withFlatPrices(place)
     }
+    /** Name under which PostgreSQL knows the process of a place. */
+    const nameOf = (place: (typeof places)[number]) => `gateway-${places.indexOf(place)}`
     const processes = await Promise.all(places.map(start))
     const ended = { answered: 0, refused: 0, cut: 0, failed: 0, gone: 0 }
     t.after(async () => {
@@ -62,8 +66,10 @@ export function budgetKills(kills: number): void {
     })
 
     async function start(place: (typeof places)[number]): Promise<Running> {
+      const named = new URL(url)
+      named.searchParams.set('application_name', nameOf(place))
       const gateway = await startGatewayProcess(place, {
-        args: ['--upstream', upstream.url, '--store', url, '--platform', '--platform-port', '0'],
+        args: ['--upstream', upstream.url, '--store', named.href, '--platform', '--platform-port', '0'],
         env: { GAZEWAY_API_KEY: ADMIN },
       })
       const addresses = { url: gateway.url, platform: await platformOf(gateway) }
@@ -169,11 +175,23 @@ export function budgetKills(kills: number): void {
           )
         await compare()
       }
-      for (const i of killed) await (processes[i] as Running).gateway.exit
+      for (const i of killed) {
+        await (processes[i] as Running).gateway.exit
+        await sessionsEnd(places[i] as (typeof places)[number])
+      }
       await recover()
       await compare()
       await agree(callers, told)
       for (const i of killed) processes[i] = await start(places[i] as (typeof places)[number])
+    }
+
+    /** Waits until PostgreSQL has done what a killed process had sent it: its last statement commits after its end. */
+    async function sessionsEnd(place: (typeof places)[number]): Promise<void> {
+      const sessions = sql`select 1 from pg_stat_activity where application_name = ${nameOf(place)}`
+      await until(async () => (await sessions.execute(store.db)).rows.length === 0, {
+        what: `the sessions of ${nameOf(place)}`,
+        seconds: PATIENCE_MS / 1000,
+      })
     }
 
     /** Gives back what the killed had reserved, as the others do once its leases have ended. */
