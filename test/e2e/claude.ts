@@ -14,6 +14,15 @@ export const CLAUDE = [
 ] as const
 /** A whole turn takes a second or two. */
 const PATIENCE_MS = 60_000
+/**
+ * Has Claude Code connect to its MCP servers before it asks the model, however long a busy machine takes. By itself it asks
+ * after 5 s, without their tools.
+ */
+export const WITH_SERVERS = {
+  MCP_CONNECTION_NONBLOCKING: '0',
+  MCP_CONNECT_TIMEOUT_MS: '60000',
+  MCP_TIMEOUT: '60000',
+}
 
 /** Output of Claude Code at the end of a turn. */
 export interface Turn {
@@ -50,6 +59,7 @@ export function askClaude(
     HOME: home,
     ...variables,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    ...WITH_SERVERS,
   }
   const child = spawn(node, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS })
   const said: string[] = []

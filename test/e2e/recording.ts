@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import type { TerminalLine } from '../../scripts/pictures/terminal.ts'
 import { type Behaviour, chunks, sse, startUpstream } from '../doubles/upstream.ts'
 import { createPerson, lineOf } from '../review/people.ts'
-import { CLAUDE, toolCall } from './claude.ts'
+import { CLAUDE, toolCall, WITH_SERVERS } from './claude.ts'
 import { startGatewayProcess } from './gateway-process.ts'
 import { CLI, newPlace, type Place } from './server.ts'
 
@@ -104,6 +104,7 @@ function environmentOf({ home, data, project }: Place, { url, key }: { url: stri
     ANTHROPIC_MODEL: MODEL,
     ANTHROPIC_SMALL_FAST_MODEL: MODEL,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    ...WITH_SERVERS,
     GOOGLE_GEMINI_BASE_URL: url,
     GEMINI_API_KEY: key,
     GEMINI_CLI_NO_RELAUNCH: 'true',

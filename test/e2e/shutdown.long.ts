@@ -82,6 +82,11 @@ describe('the end of a server', () => {
   it('comes after the answers to all that was sent before stdin closed', async () => {
     const server = spawnServer(place, { args: ['--upstream', 'sandbox'] })
     await server.initialize()
+    // Loads the code of both: a busy machine may need longer for that than a client without input is waited for.
+    server.callTool('first', 'gateway_memory_store', { key: 'first', value: 'words' })
+    await server.answer('first')
+    server.callTool('asked', 'gateway_chat_completion', ASK)
+    await server.answer('asked')
     server.callTool(1, 'gateway_memory_store', { key: 'last', value: 'words' })
     server.callTool(2, 'gateway_chat_completion', ASK)
     server.write('{"jsonrpc":"2.0","id":3,"method":"ping"}')
@@ -90,7 +95,7 @@ describe('the end of a server', () => {
     assert.equal((await server.answer(1)).result.structuredContent.created, true)
     assert.match((await server.answer(2)).result.content[0].text, /sandbox/)
     assert.deepEqual((await server.answer(3)).result, {})
-    assert.deepEqual(await calls(), [['ok', '/v1/chat/completions']])
+    assert.deepEqual(await calls(), Array(2).fill(['ok', '/v1/chat/completions']))
   })
 
   it('comes without a word when there never was a message', async () => {
