@@ -81,7 +81,12 @@ export async function startPlatform(
       metrics,
       ...(consoleFolder && { consoleFolder }),
     })
-  let platform = await serving()
+  let platform = await serving().catch(async (error) => {
+    // Nobody gets what would close them.
+    await http?.stop()
+    await gateway.close()
+    throw error
+  })
   return {
     url: platform.url,
     key,

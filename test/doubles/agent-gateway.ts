@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { endWithTests } from './end-with-tests.ts'
 
 /** The key that the agent gateway asks for. */
 export const AGENT_KEY = 'agent-gateway-key-0123456789'
@@ -57,7 +58,7 @@ export async function startAgentGateway(version: '0.11' | '0.12' | '0.17'): Prom
     if (!session) return fail(response, 404, `Session not found: ${id}`)
     await answerIn(session, `${method} ${rest}`, request, response)
   })
-  server.listen(0, '127.0.0.1')
+  endWithTests(server).listen(0, '127.0.0.1')
   await once(server, 'listening')
 
   function health() {

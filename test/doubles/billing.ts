@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { endWithTests } from './end-with-tests.ts'
 
 /** Money and tokens of one day, key and model on a provider's bill. */
 export interface BilledRow {
@@ -79,7 +80,7 @@ export async function startBilling(facts: BillingFacts): Promise<BillingDouble> 
       reply(error.status, { error: { message: error.message } })
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => endWithTests(server).listen(0, '127.0.0.1', resolve))
   const double: BillingDouble = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     facts,

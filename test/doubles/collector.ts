@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { endWithTests } from './end-with-tests.ts'
 import { otlpFault } from './otlp-json.ts'
 
 /** A span as OTLP's JSON has it, with its attributes as a plain object. */
@@ -86,7 +87,7 @@ export async function startCollector(): Promise<Collector> {
           })
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => endWithTests(server).listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,

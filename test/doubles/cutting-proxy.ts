@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { endWithTests } from './end-with-tests.ts'
 
 /** A proxy to a server that loses connections. */
 export interface CuttingProxy {
@@ -40,7 +41,8 @@ export async function startCuttingProxy(target: number): Promise<CuttingProxy> {
       cut()
       lost()
     })
-  }).listen(0, '127.0.0.1')
+  })
+  endWithTests(server).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, request as sendRequest } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { endWithTests } from './end-with-tests.ts'
 
 /** A request that a proxy was asked to pass on. */
 export interface Passed {
@@ -88,7 +89,7 @@ export async function startForwardProxy(
         client.destroy()
       })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => endWithTests(server).listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     url: `http://${credentials ? `${credentials}@` : ''}127.0.0.1:${port}`,

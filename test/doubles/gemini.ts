@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { endWithTests } from './end-with-tests.ts'
 
 type Fields = Record<string, unknown>
 
@@ -180,7 +181,7 @@ export async function startGemini(): Promise<GeminiDouble> {
       return reply(response, 200, { embeddings: [{ values: [0.1, 0.2] }] })
     await generate(response, asked)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => endWithTests(server).listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/v1beta/openai`,

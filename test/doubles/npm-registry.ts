@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { endWithTests } from './end-with-tests.ts'
 
 interface Manifest {
   name: string
@@ -35,7 +36,7 @@ export async function startRegistry(t: TestContext, names: readonly string[]) {
     if (file !== undefined) return void response.end(tarball)
     answer(response, manifest, tarball, url)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(endWithTests(server).listen(0, '127.0.0.1'), 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   t.after(() => server.close())
   return { url, asked }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { endWithTests } from './end-with-tests.ts'
 
 /** A request as the double received it. */
 export interface Received {
@@ -60,7 +61,7 @@ export async function startUpstream(tls?: { key: string; cert: string }, at = 0)
     await (behaviour ?? json(404, { error: { message: `no script for ${path}` } }))(response, entry)
   }
   const server = tls ? createTlsServer(tls, answer) : createServer(answer)
-  await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => endWithTests(server).listen(at, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/v1`,

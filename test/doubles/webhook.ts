@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
+import { endWithTests } from './end-with-tests.ts'
 
 /** A message that the receiver got. */
 export interface Received {
@@ -35,7 +36,7 @@ export async function startWebhook(): Promise<WebhookDouble> {
     for (const look of waiting) look()
     if (answer) reply.writeHead(...answer).end()
   })
-  server.listen(0, '127.0.0.1')
+  endWithTests(server).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,

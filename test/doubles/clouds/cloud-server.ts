@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { endWithTests } from '../end-with-tests.ts'
 
 /** A request as a cloud's double received it. */
 export interface CloudAsked {
@@ -27,7 +28,7 @@ export async function startCloudServer(answer: (asked: CloudAsked) => CloudReply
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
     response.writeHead(status, { 'content-type': 'application/json', ...own }).end(bytes)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => endWithTests(server).listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () =>
