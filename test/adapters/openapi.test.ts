@@ -30,6 +30,15 @@ describe('the description of the API', () => {
   })
   after(() => running.close())
 
+  /** The operations on keys alone, each changed: to lint all of them takes seconds. */
+  function part(change: (operation: OpenApi['paths'][string][string]) => object) {
+    const paths = Object.entries(described.paths).filter(([path]) => path.startsWith('/api/keys'))
+    const changed = paths.map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, change(operation)])),
+    ])
+    return { ...described, paths: Object.fromEntries(changed) }
+  }
   const operations = () =>
     Object.entries(described.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
@@ -45,8 +54,9 @@ describe('the description of the API', () => {
         [],
       )
     }
-    const broken = text.replace('"operationId":"rotateKey"', '"operationId":"listKeys"')
-    assert.notEqual((await lintFromString({ source: broken, absoluteRef: 'openapi.json', config })).length, 0)
+    const source = JSON.stringify(part((operation) => ({ ...operation, operationId: 'listKeys' })))
+    const found = await lintFromString({ source, absoluteRef: 'openapi.json', config })
+    assert.ok(found.some(({ ruleId }: Record<string, string>) => ruleId === 'operation-operationId-unique'))
   })
 
   it('has nothing that Spectral would report', async () => {
@@ -61,8 +71,8 @@ describe('the description of the API', () => {
         [],
       )
     }
-    const { info, ...rest } = described
-    assert.notEqual((await spectral.run({ ...rest, info: { title: info.title } })).length, 0)
+    const found = await spectral.run(part(({ tags, ...operation }) => operation))
+    assert.ok(found.some(({ code }: Record<string, unknown>) => code === 'operation-tags'))
   })
 
   it('names the nouns that operations share, and every one of these names is in use', () => {
