@@ -10,8 +10,8 @@ const APART =
  * of its own, as one with its own PostgreSQL server has.
  */
 const ALONE = [
-  /mock\.timers|holdTime|monitorEventLoopDelay|runHere/,
-  /process\.(env\.\w+ =|on\(|cpuUsage|memoryUsage|umask|chdir)|delete process\.env/,
+  /mock\.timers|holdTime|monitorEventLoopDelay/,
+  /process\.(env\.\w+ =(?!=)|on\(|cpuUsage|memoryUsage|umask|chdir)|delete process\.env/,
   /setGlobalDispatcher|setFlagsFromString|diagnostics_channel|whenCodeIsGone|startPostgres/,
 ]
 /** Hooks outside of a suite, which would run for the cases of other files in the process too. */
@@ -19,8 +19,11 @@ const HOOKS = /^(before|beforeEach|afterEach)\(/m
 
 /** Folders whose test files start programs, and take longer. Files with hooks start a gateway for all of their cases. */
 const SLOW = /^test\/(chain|docs|e2e|payments)\//
-/** Files in one process, by what they have in common. More would leave a core without work at the end. */
-const AT_MOST = { quick: 20, slow: 7, postgres: 7, console: 4 }
+/**
+ * Files in one process, by what they have in common. More would leave a core without work at the end. Those that run commands
+ * in their process change its folder and variables meanwhile, so that they share it with one another alone.
+ */
+const AT_MOST = { quick: 28, slow: 10, postgres: 10, console: 4, command: 6 }
 type Kind = keyof typeof AT_MOST
 
 /**
@@ -62,8 +65,9 @@ function rankOf(process: readonly string[]): number {
 
 function kindOf(file: string): Kind {
   const text = readFileSync(file, 'utf8')
+  if (text.includes('runHere')) return 'command'
   if (text.includes('sharedPostgres')) return 'postgres'
-  if (text.includes('startConsole')) return 'console'
+  if (/startConsole|startFullBrowser/.test(text)) return 'console'
   return SLOW.test(file) || HOOKS.test(text) ? 'slow' : 'quick'
 }
 

@@ -122,8 +122,8 @@ describe('the command line', () => {
     ])
       assert.ok(stdout.includes(taught), `mentions ${taught}`)
     assert.match(stdout, /mcpServers/, 'shows what to paste')
-    assert.deepEqual((await run(place, ['doctor', '--help'])).code, 0)
-    const mistaken = await run(place, ['doctor', '--nothing'])
+    assert.deepEqual((await runHere(place, ['doctor', '--help'])).code, 0)
+    const mistaken = await runHere(place, ['doctor', '--nothing'])
     assert.deepEqual([mistaken.code, mistaken.stdout], [2, ''])
     assert.match(mistaken.stderr, /^gazeway: unknown option '--nothing'; must be one of [^\n]+\n$/)
   })
@@ -231,17 +231,17 @@ describe('a start without a key', () => {
 
 describe('gazeway doctor', () => {
   it('ends with 0 where all is well, and with 1 where a check fails, printed on stdout', async () => {
-    const well = await run(newPlace(), ['doctor', '--upstream', 'sandbox'])
+    const well = await runHere(newPlace(), ['doctor', '--upstream', 'sandbox'])
     assert.deepEqual([well.code, well.stderr], [0, ''])
     assert.match(well.stdout, /^ok {4}configuration .*\nok {4}store /)
-    const ill = await run(newPlace(), ['doctor'])
+    const ill = await runHere(newPlace(), ['doctor'])
     assert.deepEqual([ill.code, ill.stderr], [1, ''])
     assert.match(ill.stdout, /^FAIL {2}upstream .*XAI_API_KEY/m)
   })
 
   it('warns of a variable that is misspelt, as a start does', async () => {
     const place = newPlace()
-    const { code, stdout } = await run(place, ['doctor', '--upstream', 'sandbox'], { GAZEWAY_UPSTREM: 'x' })
+    const { code, stdout } = await runHere(place, ['doctor', '--upstream', 'sandbox'], { GAZEWAY_UPSTREM: 'x' })
     assert.equal(code, 0)
     assert.match(stdout, /^warn {2}environment {4}GAZEWAY_UPSTREM is not read/m)
     const started = await run(place, ['--upstream', 'sandbox'], { GAZEWAY_UPSTREM: 'x' })
@@ -254,7 +254,7 @@ describe('gazeway store copy', () => {
   it('copies no store that is not there, and makes none', async () => {
     const place = newPlace()
     const backup = join(place.project, 'backup.db')
-    const { code, stdout, stderr } = await run(place, ['store', 'copy', '--to', `sqlite:${backup}`])
+    const { code, stdout, stderr } = await runHere(place, ['store', 'copy', '--to', `sqlite:${backup}`])
     assert.deepEqual([code, stdout], [1, ''])
     assert.equal(
       stderr,
@@ -266,8 +266,8 @@ describe('gazeway store copy', () => {
   it('takes ~/ for the home folder, which no shell puts in behind sqlite:', async () => {
     const place = newPlace()
     const env = { HOME: place.project }
-    assert.equal((await run(place, ['key', 'create', '--name', 'ann'], env)).code, 0)
-    assert.equal((await run(place, ['store', 'copy', '--to', 'sqlite:~/backup.db'], env)).code, 0)
+    assert.equal((await runHere(place, ['key', 'create', '--name', 'ann'], env)).code, 0)
+    assert.equal((await runHere(place, ['store', 'copy', '--to', 'sqlite:~/backup.db'], env)).code, 0)
     assert.ok(existsSync(join(place.project, 'backup.db')))
   })
 })

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { Readable } from 'node:stream'
 import { runCommandLine } from '../../adapters/command/program.ts'
 import { CLI, type Place } from './server.ts'
 
@@ -24,20 +25,22 @@ let last: Promise<unknown> = Promise.resolve()
 
 /**
  * Runs a command that ends by itself, as `run` does in a process of its own. Commands run one after another: folder,
- * environment and exit code belong to the process.
+ * environment, standard input and exit code belong to the process.
  */
-export function runHere(place: Place, args: readonly string[], env: Record<string, string> = {}) {
-  const running = last.then(() => runNow(place, args, env))
+export function runHere(place: Place, args: readonly string[], env: Record<string, string> = {}, input = '') {
+  const running = last.then(() => runNow(place, args, env, input))
   last = running.catch(() => {})
   return running
 }
 
-async function runNow(place: Place, args: readonly string[], env: Record<string, string>) {
+async function runNow(place: Place, args: readonly string[], env: Record<string, string>, input: string) {
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {}
   const before = { env: { ...process.env }, argv: process.argv, folder: process.cwd(), exitCode: process.exitCode }
   const taken = { stdout: '', stderr: '' }
   replaceEnv({ ...place.env, ...env })
   process.argv = [process.execPath, CLI, ...args]
   process.chdir(place.project)
+  Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input)]) })
   // A case that failed before has set one.
   process.exitCode = undefined
   try {
@@ -47,6 +50,7 @@ async function runNow(place: Place, args: readonly string[], env: Record<string,
     replaceEnv(before.env)
     process.argv = before.argv
     process.chdir(before.folder)
+    Object.defineProperty(process, 'stdin', stdin)
     process.exitCode = before.exitCode
   }
 }

@@ -3,61 +3,69 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { CLI, connect, newPlace, run } from './server.ts'
+import { runHere } from './in-process.ts'
+import { CLI, connect, newPlace, putStore } from './server.ts'
+
+/** A place whose store is there: to make it takes longer than most commands. */
+function machine() {
+  const place = newPlace()
+  putStore(place)
+  return place
+}
 
 describe('gazeway memory', () => {
   it('takes the file of server-memory, and gives it back as lines that another store takes', async () => {
-    const [from, to] = [newPlace(), newPlace()]
+    const [from, to] = [machine(), machine()]
     const file = join(from.home, 'graph.jsonl')
     writeFileSync(
       file,
       JSON.stringify({ type: 'entity', name: 'Grace', entityType: 'person', observations: ['likes tea'] }),
     )
-    const imported = await run(from, ['memory', 'import', file, '--namespace', 'graph'])
+    const imported = await runHere(from, ['memory', 'import', file, '--namespace', 'graph'])
     assert.deepEqual([imported.code, imported.stdout], [0, 'Memories stored: 1, unchanged: 0, expired: 0.\n'])
-    const exported = await run(from, ['memory', 'export'])
+    const exported = await runHere(from, ['memory', 'export'])
     const { key, namespace, value, tags } = JSON.parse(exported.stdout)
     assert.deepEqual([key, namespace, value, tags], ['Grace', 'graph', 'likes tea', ['person']])
     writeFileSync(file, exported.stdout)
-    assert.equal((await run(to, ['memory', 'import', file])).code, 0)
-    const { created_at, updated_at, ...again } = JSON.parse((await run(to, ['memory', 'export'])).stdout)
+    assert.equal((await runHere(to, ['memory', 'import', file])).code, 0)
+    const { created_at, updated_at, ...again } = JSON.parse((await runHere(to, ['memory', 'export'])).stdout)
     const first = JSON.parse(exported.stdout)
     assert.deepEqual({ ...again, created_at: first.created_at, updated_at: first.updated_at }, first)
   })
 
   it('lists, finds, shows, edits and deletes memories, those of the named project', async () => {
-    const place = newPlace()
+    const place = machine()
     const file = join(place.home, 'facts.jsonl')
     const facts = [null, '/shop'].map((project) => ({ key: 'deploy', value: `from ${project}`, project }))
     writeFileSync(file, facts.map((fact) => JSON.stringify(fact)).join('\n'))
-    await run(place, ['memory', 'import', file])
-    const memory = async (...args: string[]) => (await run(place, ['memory', ...args])).stdout
+    await runHere(place, ['memory', 'import', file])
+    const memory = async (...args: string[]) => (await runHere(place, ['memory', ...args])).stdout
     assert.match(await memory('list'), /^default\/deploy {2}version 1 {2}no project {2}from null\n$/)
     assert.match(await memory('search', 'deploy', '--project', '/shop'), /from \/shop/)
     assert.match(await memory('edit', 'deploy', 'by hand', '--project', '/shop'), /version 2/)
     const shown = JSON.parse(await memory('show', 'deploy', '--project', '/shop'))
     assert.deepEqual([shown.value, shown.project], ['by hand', '/shop'])
     assert.match(await memory('delete', 'deploy', '--project', '/shop'), /of \/shop/)
-    assert.equal((await run(place, ['memory', 'show', 'deploy', '--project', '/shop'])).code, 1)
+    assert.equal((await runHere(place, ['memory', 'show', 'deploy', '--project', '/shop'])).code, 1)
     assert.equal(JSON.parse(await memory('show', 'deploy')).value, 'from null')
     assert.match(await memory('move', 'deploy', '--to', '/blog'), /^(?!Moved)/, 'there is no such project')
     await memory('move', 'deploy', '--to', place.project)
     assert.match(await memory('list'), new RegExp(`deploy {2}version 1 {2}${place.project} `))
-    const gone = await run(place, ['memory', 'show', 'unknown'])
+    const gone = await runHere(place, ['memory', 'show', 'unknown'])
     assert.deepEqual([gone.code, gone.stdout], [1, ''])
   })
 
   it('takes no memory of no project for one of a project that is named, and says what there is', async () => {
-    const place = newPlace()
+    const place = machine()
     const file = join(place.home, 'facts.jsonl')
     const facts = [
       { key: 'deploy', value: 'on Thursdays', project: null },
       { key: 'port', value: '8811', project: '/shop' },
     ]
     writeFileSync(file, facts.map((fact) => JSON.stringify(fact)).join('\n'))
-    await run(place, ['memory', 'import', file])
+    await runHere(place, ['memory', 'import', file])
     const refused = async (project: string, ...args: string[]) => {
-      const { code, stdout, stderr } = await run(place, ['memory', ...args, '--project', project])
+      const { code, stdout, stderr } = await runHere(place, ['memory', ...args, '--project', project])
       assert.deepEqual([code, stdout], [1, ''], args.join(' '))
       return stderr
     }
@@ -74,28 +82,28 @@ describe('gazeway memory', () => {
       assert.match(await refused('shop', ...args), /There is no project shop\. gazeway project list shows/)
       assert.match(await refused(place.project, ...args), /has no memories\. gazeway project list shows/)
     }
-    const { value, version } = JSON.parse((await run(place, ['memory', 'show', 'deploy'])).stdout)
+    const { value, version } = JSON.parse((await runHere(place, ['memory', 'show', 'deploy'])).stdout)
     assert.deepEqual([value, version], ['on Thursdays', 1])
-    assert.equal((await run(place, ['memory', 'edit', 'deploy', 'on Fridays', '--project', 'none'])).code, 0)
+    assert.equal((await runHere(place, ['memory', 'edit', 'deploy', 'on Fridays', '--project', 'none'])).code, 0)
   })
 
   it('lists and deletes those of a project beside many newer and large ones of another', async () => {
-    const place = newPlace()
+    const place = machine()
     const file = join(place.home, 'large.jsonl')
     // More than a page of 4 MiB.
     const large = Array.from({ length: 20 }, (_, i) => ({ key: `k${i}`, value: 'x'.repeat(250_000), tags: ['log'] }))
     const of = (project: string) => large.map((memory) => ({ ...memory, project }))
     const lines = [{ key: 'deploy', value: 'on Thursdays', project: '/shop' }, ...of('/blog'), ...of('/shop')]
     writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'))
-    await run(place, ['memory', 'import', file])
-    const memory = async (...args: string[]) => (await run(place, ['memory', ...args, '--project', '/shop'])).stdout
+    await runHere(place, ['memory', 'import', file])
+    const memory = async (...args: string[]) => (await runHere(place, ['memory', ...args, '--project', '/shop'])).stdout
     assert.match(await memory('list'), /default\/deploy {2}version 1 {2}\/shop {2}on Thursdays/)
     assert.match(await memory('delete', '--tag', 'log'), /^Deleted 20 memories/)
     assert.equal(await memory('list'), 'default/deploy  version 1  /shop  on Thursdays\n')
   })
 
   it('takes back what a session stored by itself, and leaves what was there before as it was', async () => {
-    const place = newPlace()
+    const place = machine()
     const { client, call } = await connect(place)
     const store = (key: string, value: string, more = {}) => call('gateway_memory_store', { key, value, ...more })
     const tags = ['captured', 'session:one']
@@ -104,7 +112,7 @@ describe('gazeway memory', () => {
     await store('by hand', 'port 8813', { tags })
     await store('first', 'the walrus listens', { tags })
     await store('second', 'the walrus listens', { tags, supersedes: 'first' })
-    const taken = await run(place, ['memory', 'delete', '--tag', 'session:one'])
+    const taken = await runHere(place, ['memory', 'delete', '--tag', 'session:one'])
     assert.equal(
       taken.stdout,
       'Deleted 2 memories with all their versions. 1 others are as they were without the session.\n',
@@ -124,25 +132,28 @@ describe('gazeway memory', () => {
   })
 
   it('deletes a superseded memory', async () => {
-    const place = newPlace()
+    const place = machine()
     const { client, call } = await connect(place)
     await call('gateway_memory_store', { key: 'old', value: 'port 8811' })
     await call('gateway_memory_store', { key: 'new', value: 'port 8812', supersedes: 'old' })
-    assert.match((await run(place, ['memory', 'delete', 'old'])).stdout, /^Deleted old of .*, with all its versions/)
+    assert.match(
+      (await runHere(place, ['memory', 'delete', 'old'])).stdout,
+      /^Deleted old of .*, with all its versions/,
+    )
     const { found } = (await call('gateway_memory_recall', { key: 'old', version: 1 })).structuredContent
     assert.equal(found, false)
-    assert.equal((await run(place, ['memory', 'delete', 'old'])).code, 1)
+    assert.equal((await runHere(place, ['memory', 'delete', 'old'])).code, 1)
     await client.close()
   })
 
   it('ends quietly when its reader has gone, and says in one line when a disk is full', async () => {
-    const place = newPlace()
+    const place = machine()
     const file = join(place.home, 'many.jsonl')
     writeFileSync(
       file,
       Array.from({ length: 50 }, (_, i) => JSON.stringify({ key: `k${i}`, value: 'x'.repeat(20_000) })).join('\n'),
     )
-    assert.equal((await run(place, ['memory', 'import', file])).code, 0)
+    assert.equal((await runHere(place, ['memory', 'import', file])).code, 0)
     const exported = (to: string) =>
       spawnSync('sh', ['-c', `"$0" "$1" memory export ${to}`, process.execPath, CLI], {
         env: place.env,
@@ -155,7 +166,7 @@ describe('gazeway memory', () => {
   })
 
   it('says what is wrong with a file, and what is accepted', async () => {
-    const place = newPlace()
+    const place = machine()
     const file = join(place.home, 'bad.jsonl')
     writeFileSync(file, '{"key":"a","value":1}\nnonsense\n')
     for (const [args, code, message] of [
@@ -170,10 +181,10 @@ describe('gazeway memory', () => {
         /unknown command memory nothing; must be one of export, import, list, search, show, edit, move, delete\.$/m,
       ],
     ] as const) {
-      const outcome = await run(place, [...args])
+      const outcome = await runHere(place, [...args])
       assert.equal(outcome.code, code, outcome.stderr)
       assert.match(outcome.stderr, message)
     }
-    assert.equal((await run(place, ['memory', 'export'])).stdout, '')
+    assert.equal((await runHere(place, ['memory', 'export'])).stdout, '')
   })
 })

@@ -5,7 +5,8 @@ import { until } from '../doubles/until.ts'
 import { completion, hangs, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { withFlatPrices } from './flat-prices.ts'
 import { startGatewayProcess } from './gateway-process.ts'
-import { newPlace, run } from './server.ts'
+import { runHere } from './in-process.ts'
+import { newPlace, putStore } from './server.ts'
 
 let upstream: UpstreamDouble
 before(async () => {
@@ -15,8 +16,9 @@ after(() => upstream.close())
 
 it('what a killed gateway had reserved is presumed spent, until its journal or an admin says otherwise', async () => {
   const place = withFlatPrices(newPlace())
+  putStore(place)
   const gazeway = (...args: string[]) =>
-    run(place, args, { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: 'k' })
+    runHere(place, args, { GAZEWAY_UPSTREAM: upstream.url, GAZEWAY_UPSTREAM_API_KEY: 'k' })
   const made = await gazeway('key', 'create', '--name', 'ann', '--budget', '1/total')
   assert.equal(made.code, 0, made.stderr)
   const gateway = await startGatewayProcess(place, {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { ListedPrice } from '../../src/inference/status/price-list.ts'
 import { json, startUpstream } from '../doubles/upstream.ts'
-import { newPlace, run } from './server.ts'
+import { runHere } from './in-process.ts'
+import { newPlace } from './server.ts'
 
 interface Listed {
   other_models: number
@@ -18,7 +19,7 @@ describe('gazeway prices', () => {
     const upstreams = { own: { provider: 'http://127.0.0.1:9/v1', aliases: { mine: 'invented' } } }
     const models = { 'mistral-medium-latest': { input: 9, output: 10, cached_input: 1 }, 'my-model': own }
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ pricing: { models }, upstreams }))
-    const { code, stdout } = await run(place, ['prices', '--json', '--upstream', 'mistral'])
+    const { code, stdout } = await runHere(place, ['prices', '--json', '--upstream', 'mistral'])
     assert.equal(code, 0)
     const { other_models, items } = JSON.parse(stdout) as Listed
     assert.equal(other_models, 3)
@@ -54,7 +55,7 @@ describe('gazeway prices', () => {
 
     const others = { fast: { provider: 'groq', api_keys: ['a-key-of-groq'] } }
     writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstreams: others }))
-    const table = await run(place, ['prices', '--upstream', 'xai'])
+    const table = await runHere(place, ['prices', '--upstream', 'xai'])
     assert.match(table.stdout, /^fast +openai\/gpt-oss-20b +- +0\.075 +0\.0375 +- +- +0\.3 +catalogue, 2026-11-24: /m)
     assert.match(table.stdout, /^xai +grok-4\.3 +llm-3-fast +1\.25 +0\.2 +- +- +2\.5 +catalogue, 2026-07: https:/m)
     assert.match(table.stdout, /^xai +grok-4\.3 \(prompt > 200000\) +llm-3-fast +2\.5 +0\.4 +- +- +5 +catalogue, /m)
@@ -68,14 +69,14 @@ describe('gazeway prices update', () => {
     const provider = await startUpstream()
     t.after(() => provider.close())
     provider.on('/data.json', json(200, genaiPrices({ input_mtok: 1.5, output_mtok: 12 })))
-    const stored = await run(place, ['prices', 'update', '--from', `${provider.url}/data.json`])
+    const stored = await runHere(place, ['prices', 'update', '--from', `${provider.url}/data.json`])
     assert.equal(stored.code, 0, stored.stderr)
     assert.match(
       stored.stdout,
       /^Stored the prices of 20\d\d-\d\d-\d\d in .*prices\.json: 0 models are new, 1 changed, /,
     )
     assert.match(stored.stdout, /^SHA-256 [0-9a-f]{64} of http:/m)
-    const { stdout, stderr } = await run(place, ['prices', '--json', '--upstream', 'openai'])
+    const { stdout, stderr } = await runHere(place, ['prices', '--json', '--upstream', 'openai'])
     const { items, catalogues } = JSON.parse(stdout) as Listed & { catalogues: { name: string; sha256?: string }[] }
     const gpt = items.find(({ model }) => model === 'gpt-5') ?? assert.fail('gpt-5 is listed')
     assert.deepEqual([gpt.input, gpt.output, gpt.source], [1.5, 12, `${provider.url}/data.json`], stderr)
@@ -93,7 +94,7 @@ describe('gazeway prices update', () => {
     const update = async (content: unknown, ...more: string[]) => {
       const file = join(place.home, 'prices.json')
       writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
-      const { code, stderr } = await run(place, ['prices', 'update', '--from', file, ...more])
+      const { code, stderr } = await runHere(place, ['prices', 'update', '--from', file, ...more])
       return `${code} ${stderr}`
     }
     assert.match(await update('{"date":'), /^2 gazeway: --from: not stored: it is no JSON /)
@@ -117,11 +118,11 @@ describe('gazeway prices update', () => {
     assert.ok(!existsSync(join(place.data, 'prices.json')), 'nothing was stored')
     assert.match(await update(fallen, '--force'), /^0 /)
     assert.match(readFileSync(join(place.data, 'prices.json'), 'utf8'), /"sha256":"[0-9a-f]{64}"/)
-    const missing = await run(place, ['prices', 'update', '--from', join(place.home, 'none.json')])
+    const missing = await runHere(place, ['prices', 'update', '--from', join(place.home, 'none.json')])
     assert.match(`${missing.code} ${missing.stderr}`, /^2 gazeway: --from: .*none\.json cannot be read \(ENOENT\)/)
 
     writeFileSync(join(place.data, 'prices.json'), '{}')
-    const broken = await run(place, ['prices'])
+    const broken = await runHere(place, ['prices'])
     assert.match(
       `${broken.code} ${broken.stderr}`,
       /^1 .*prices\.json: .*Run gazeway prices update again, or delete the file/,

@@ -15,7 +15,8 @@ import { fileSigner } from '../../src/signing/signer.ts'
 import { REVIEW_LINK, readReview } from '../docs/read-review.ts'
 import { createPerson, lineOf, receiptOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
-import { CLI, newPlace, type Place, run } from './server.ts'
+import { runHere } from './in-process.ts'
+import { CLI, newPlace, type Place } from './server.ts'
 
 const ann = createPerson('ann@example.org')
 const bob = createPerson('bob@example.org')
@@ -45,7 +46,7 @@ async function written(root: string, base = 'HEAD^', head = 'HEAD', person = ann
 }
 
 const judge = (place: Place, range: string, receipts: string | null, project = place.project) =>
-  run(
+  runHere(
     { ...place, project },
     ['review', 'verify', ...(receipts === null ? [] : ['-']), '--range', range, '--policy', 'review.json'],
     {},

@@ -16,7 +16,8 @@ import { REVIEW_LINK, readReview } from '../docs/read-review.ts'
 import { createPerson, lineOf, type Person, receiptOf, reviewOf } from '../review/people.ts'
 import { createRepository, numbered } from '../review/repository.ts'
 import { createKeyFolder, WITHOUT_OPENSSH } from '../signing/openssh.ts'
-import { CLI, newPlace, run } from './server.ts'
+import { runHere } from './in-process.ts'
+import { CLI, newPlace } from './server.ts'
 
 const ann = createPerson('ann@example.org')
 
@@ -49,7 +50,7 @@ function createGated(t: TestContext, policy: object = {}) {
   }
 
   const verify = (...args: string[]) =>
-    run(place, [
+    runHere(place, [
       'review',
       'verify',
       join(place.home, 'receipt.json'),
@@ -69,7 +70,7 @@ describe('gazeway review verify', () => {
     const outputs: string[] = []
     for (const [, command = ''] of shown) {
       const words = command.replace('receipt.json', join(place.home, 'receipt.json')).split(' ')
-      outputs.push((await run(place, words)).stdout)
+      outputs.push((await runHere(place, words)).stdout)
       pay('send(2)')
       git('commit', '-qa', '--amend', '--no-edit')
     }
@@ -133,7 +134,7 @@ describe('gazeway review verify', () => {
     clone.git('checkout', '-q', 'FETCH_HEAD')
     const args = ['review', 'verify', '-', '--range', 'HEAD^..HEAD', '--policy', 'review.json']
     const receipt = readFileSync(join(place.home, 'receipt.json'), 'utf8')
-    const { code, stderr } = await run({ ...place, project: clone.root }, args, {}, receipt)
+    const { code, stderr } = await runHere({ ...place, project: clone.root }, args, {}, receipt)
     assert.deepEqual([code, stderr], [0, ''])
   })
 
@@ -153,7 +154,7 @@ describe('gazeway review verify', () => {
       clone.git('fetch', '-q', '--depth', '2', `file://${root}`, 'landed', '+refs/notes/*:refs/notes/*')
       clone.git('checkout', '-q', 'FETCH_HEAD')
       const args = ['review', 'verify', '--range', 'HEAD^..HEAD', '--policy', 'review.json']
-      return run({ ...place, project: clone.root }, args)
+      return runHere({ ...place, project: clone.root }, args)
     }
     const passed = await verify()
     assert.deepEqual(passed, { code: 0, stdout: 'Passed: 2 hunks, read by ann@example.org.\n', stderr: '' })
@@ -166,7 +167,7 @@ describe('gazeway review verify', () => {
     assert.equal(unknown.code, 1)
     git('commit', '-q', '--amend', '-m', `Pay\n\n${trailer}`)
     git('commit', '-q', '--allow-empty', '-m', 'Next')
-    const series = await run(place, ['review', 'verify', '--range', 'HEAD~2..HEAD', '--policy', 'review.json'])
+    const series = await runHere(place, ['review', 'verify', '--range', 'HEAD~2..HEAD', '--policy', 'review.json'])
     const [ordinary, none] = series.stderr.split('\n')
     const commit = git('rev-parse', 'HEAD^').slice(0, 10)
     assert.equal(ordinary, `${commit}: a Gazeway-Review trailer counts on a merge or a squash alone.`)
@@ -206,7 +207,7 @@ describe('gazeway review verify', () => {
     assert.deepEqual(await ended, [0, null])
     assert.match(written, /--policy missing\.json\nBefore that: write missing\.json, which says whose receipts count/)
     const verify = async (range: string) =>
-      (await run(place, ['review', 'verify', receipt, '--range', range, '--policy', policy])).code
+      (await runHere(place, ['review', 'verify', receipt, '--range', range, '--policy', policy])).code
     assert.deepEqual([await verify(`HEAD^..${read}`), await verify('HEAD^..HEAD')], [0, 1])
   })
 
@@ -254,7 +255,7 @@ describe('a pre-receive hook', () => {
 describe('gazeway review install', () => {
   it('writes a hook where git looks for it, and replaces only its own', async (t) => {
     const { place, root, git } = createGated(t)
-    const install = (...args: string[]) => run(place, ['review', 'install', ...args])
+    const install = (...args: string[]) => runHere(place, ['review', 'install', ...args])
     assert.match((await install('--branch', 'release')).stdout, /^Wrote \.git\/hooks\/pre-push: pushes to release /)
     const hook = join(root, '.git/hooks/pre-push')
     assert.match(readFileSync(hook, 'utf8'), /--branch release --policy review\.json "\$@"\n$/)
@@ -299,7 +300,7 @@ describe('gazeway review sign', { skip: WITHOUT_OPENSSH }, () => {
   it('signs with a key file, so that the receipt counts', async (t) => {
     const { place, receipt, file, verify } = await createUnsigned(t)
     assert.equal((await verify()).code, 1)
-    const { stdout, stderr } = await run(place, ['review', 'sign', receipt, '--key', file])
+    const { stdout, stderr } = await runHere(place, ['review', 'sign', receipt, '--key', file])
     assert.match(
       stdout,
       /^ann@example\.org: approve, 2 of 2 lines seen, level seen; signed with SHA256:\S+\.\n$/,
@@ -317,14 +318,14 @@ describe('gazeway review sign', { skip: WITHOUT_OPENSSH }, () => {
     const env = { SSH_AUTH_SOCK: socket }
     const add = (key: string) =>
       execFileSync('ssh-add', ['-q', key], { env: { ...process.env, ...env }, stdio: 'pipe' })
-    assert.match((await run(place, ['review', 'sign', receipt], env)).stderr, /It has: none\./)
+    assert.match((await runHere(place, ['review', 'sign', receipt], env)).stderr, /It has: none\./)
     add(file)
-    assert.equal((await run(place, ['review', 'sign', receipt], env)).code, 0)
+    assert.equal((await runHere(place, ['review', 'sign', receipt], env)).code, 0)
     assert.equal((await verify()).code, 0)
     add(keys.createKey('ecdsa'))
-    assert.match((await run(place, ['review', 'sign', receipt], env)).stderr, /It has: SHA256:\S+, SHA256:/)
-    assert.equal((await run(place, ['review', 'sign', receipt, '--key', `${file}.pub`], env)).code, 0)
-    const { stderr } = await run(place, ['review', 'sign', receipt])
+    assert.match((await runHere(place, ['review', 'sign', receipt], env)).stderr, /It has: SHA256:\S+, SHA256:/)
+    assert.equal((await runHere(place, ['review', 'sign', receipt, '--key', `${file}.pub`], env)).code, 0)
+    const { stderr } = await runHere(place, ['review', 'sign', receipt])
     assert.equal(stderr, 'gazeway: There is no ssh-agent (SSH_AUTH_SOCK). Name a key: --key FILE.\n')
   })
 })
@@ -334,7 +335,7 @@ describe('gazeway review keys', () => {
     const place = newPlace()
     mkdirSync(place.data)
     const keysAfter = async (...args: string[]) =>
-      parseAllowedSigners((await run(place, ['review', 'keys', '--name', 'gateway.example.org', ...args])).stdout)
+      parseAllowedSigners((await runHere(place, ['review', 'keys', '--name', 'gateway.example.org', ...args])).stdout)
     const [first] = await keysAfter()
     const [again, ...none] = await keysAfter()
     assert.deepEqual([again?.key.fingerprint, none], [first?.key.fingerprint, []])

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { connect, newPlace, type Place, run, writeProject } from './server.ts'
+import { runHere } from './in-process.ts'
+import { connect, newPlace, type Place, writeProject } from './server.ts'
 
 /** The same machine with another folder open. */
 const openedAt = (place: Place, project: string): Place => ({ ...place, project })
@@ -14,7 +15,7 @@ describe('a repository of a stranger that names the project of another in .gazew
   it('reads and writes nothing of it before gazeway project trust, and joins then', async () => {
     const own = await connect(place)
     await own.call('gateway_memory_store', { key: 'deploy/staging', value: 'uses the eu-west cluster' })
-    assert.match((await run(place, ['project', 'init'])).stdout, /^Wrote /)
+    assert.match((await runHere(place, ['project', 'init'])).stdout, /^Wrote /)
     mkdirSync(stranger.project)
     cpSync(join(place.project, '.gazeway'), join(stranger.project, '.gazeway'), { recursive: true })
     writeProject(stranger.project, { 'README.md': '# A gift\n' })
@@ -37,13 +38,16 @@ describe('a repository of a stranger that names the project of another in .gazew
     assert.equal(forgotten.structuredContent.forgotten, true)
     assert.equal((await recall(own)).memory.value, 'uses the eu-west cluster')
 
-    const begun = await run(stranger, ['hook', 'session-start'], {}, JSON.stringify({ cwd: stranger.project }))
+    const begun = await runHere(stranger, ['hook', 'session-start'], {}, JSON.stringify({ cwd: stranger.project }))
     assert.match(
       begun.stdout,
       /looks like another copy of the project .*\/project, which has 1 memories.*gazeway project trust/,
     )
-    assert.match((await run(stranger, ['project', 'list'])).stdout, /stranger {2}looks like .*: gazeway project trust/)
-    assert.match((await run(stranger, ['project', 'trust'])).stdout, /^This is the project .*\/project now/)
+    assert.match(
+      (await runHere(stranger, ['project', 'list'])).stdout,
+      /stranger {2}looks like .*: gazeway project trust/,
+    )
+    assert.match((await runHere(stranger, ['project', 'trust'])).stdout, /^This is the project .*\/project now/)
     await theirs.client.close()
     const joined = await connect(stranger)
     assert.equal((await recall(joined)).memory.value, 'uses the eu-west cluster')
@@ -64,22 +68,22 @@ describe('two projects with keys in both', () => {
       await call('gateway_memory_store', { key: 'one', project: null, value: 'of all projects' })
       await client.close()
     }
-    const first = await run(place, ['project', 'merge', copy.project, shop.project])
+    const first = await runHere(place, ['project', 'merge', copy.project, shop.project])
     const [keep = [], merge = [], drop = []] = [...first.stdout.matchAll(/gazeway ((?:memory|project) [^\n,]*)/g)].map(
       ([, words = '']) => words.split(' '),
     )
     const named = (words: string[], key: string) => words.map((word) => ({ KEY: key, NAMESPACE: 'ops' })[word] ?? word)
-    const astray = await run(place, ['memory', 'delete', 'one', '--project', copy.project])
+    const astray = await runHere(place, ['memory', 'delete', 'one', '--project', copy.project])
     assert.deepEqual([astray.code, astray.stdout], [1, ''], 'that of no project is another')
     for (const words of [named(drop, 'two'), named(keep, 'one'), merge]) {
-      const { code, stderr } = await run(place, words)
+      const { code, stderr } = await runHere(place, words)
       assert.equal(code, 0, stderr)
     }
     const values = ['one', 'two'].map(
-      async (key) => JSON.parse((await run(copy, ['memory', 'show', key, '--namespace', 'ops'])).stdout).value,
+      async (key) => JSON.parse((await runHere(copy, ['memory', 'show', key, '--namespace', 'ops'])).stdout).value,
     )
     assert.deepEqual(await Promise.all(values), [`one of ${copy.project}`, `two of ${shop.project}`])
-    assert.equal(JSON.parse((await run(place, ['memory', 'show', 'one'])).stdout).value, 'of all projects')
+    assert.equal(JSON.parse((await runHere(place, ['memory', 'show', 'one'])).stdout).value, 'of all projects')
   })
 })
 
