@@ -78,7 +78,7 @@ export async function reviewChange(
     const { id } = await reviews.create(content, callerId)
     const reviewer = flags.reviewer ?? (await emailIn(checkout))
     const passkeys = policy?.passkeys.filter(({ rp_id }) => rp_id === OWN_DOMAIN) ?? []
-    const shown = { id, callerId, reviewer, title: titleOf(change), passkeys }
+    const shown = { id, callerId, reviewer, title: titleOf(change), passkeys, verify: source.verify }
     const page = await serveReview(reviews, shown, new Map([...consoleFiles(folder), ...webcamFiles()]), log)
     process.stdout.write(`${introduction(change, page.url, source.observer)}\n`)
     const receipt = (await Promise.race([page.decided, untilStopped()])) ?? page.receipt()

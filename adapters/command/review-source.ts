@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { createGateway } from '../../src/gateway.ts'
@@ -10,6 +11,8 @@ interface ReviewSource {
   reviews: ReviewOfOne
   /** @throws GazewayError `not_found` */
   task(id: string): Promise<Task>
+  /** Checks the key of the remote Gazeway; there is none for the store. @throws GazewayError `invalid_api_key` */
+  verify(): Promise<void>
   /** The observer in words, when it is not this machine. */
   observer: string | null
   close(): Promise<void>
@@ -20,12 +23,14 @@ export async function openReviewSource(loaded: LoadedConfig, log: Log): Promise<
   const { url, key, timeout_ms: timeoutMs } = loaded.config.remote
   if (url === null) {
     const { reviews, tasks, close } = await createGateway(loaded, log)
-    return { reviews, task: (id) => tasks.get(id, null), observer: null, close }
+    return { reviews, task: (id) => tasks.get(id, null), verify: async () => {}, observer: null, close }
   }
   const ask = createAskRemote({ url: url.replace(/\/+$/, ''), key, timeoutMs })
   return {
     reviews: remoteReviews(ask),
     task: (id) => ask({ path: `/api/tasks/${encodeURIComponent(id)}`, reply: Task }),
+    verify: async () =>
+      void (await ask({ method: 'POST', path: '/api/verify-session', body: { key }, reply: z.object({}) })),
     observer: new URL(url).host,
     close: async () => {},
   }

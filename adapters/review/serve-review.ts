@@ -23,6 +23,8 @@ export interface ShownReview {
   title: string
   /** Passkeys that the policy enrolls for this machine. */
   passkeys: readonly Passkey[]
+  /** Checks the key of the reviews. @throws GazewayError `invalid_api_key` for one that is not accepted any longer */
+  verify(): Promise<void>
 }
 
 /** The page of a review. */
@@ -41,12 +43,13 @@ const Confirmation = z.object({ assertion: Assertion.nullable() })
 
 /**
  * Serves the page of one review, until it is decided or closed. Its requests are those of the platform's API, with the
- * token of the page in place of a key, and `POST /api/reviews/{id}/passkey` for the answer of a passkey over the receipt. The
- * program of an eye tracker sends positions to `POST /api/positions`, with a token that the page gets and shows.
+ * token of the page in place of a key, and `POST /api/reviews/{id}/passkey` for the answer of a passkey over the receipt; with
+ * `GET /api/session` it asks whether they are still accepted. The program of an eye tracker sends positions to `POST
+ * /api/positions`, with a token that the page gets and shows.
  */
 export async function serveReview(
   reviews: ReviewOfOne,
-  { callerId, passkeys, ...shown }: ShownReview,
+  { callerId, passkeys, verify, ...shown }: ShownReview,
   files: ReadonlyMap<string, ConsoleFile>,
   log: Log,
 ): Promise<ServedReview> {
@@ -70,6 +73,10 @@ export async function serveReview(
       return c.body(null, 204)
     })
     app.get('/api/positions', (c) => c.json(tracker.since(Number(c.req.query('after') ?? 0))))
+    app.get('/api/session', async (c) => {
+      await verify()
+      return c.body(null, 204)
+    })
     app.get(path, async (c) => c.json(await reviews.get(shown.id, callerId)))
     app.post(`${path}/evidence`, async (c) => {
       const { records } = await bodyOf(c, StoreGaze.pick({ records: true }))

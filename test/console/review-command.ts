@@ -38,7 +38,11 @@ export async function startReview(t: TestContext, { project, env }: Place, args:
   t.after(() => child.kill('SIGKILL'))
   const printed = [text(child.stdout), text(child.stderr)]
   const ended = once(child, 'exit').then(async ([code]) => ({ code, printed: (await Promise.all(printed)).join('') }))
-  return { url: await said(child.stdout, /http:\/\/localhost:\d+\/#\S+/), ended }
+  return {
+    url: await said(child.stdout, /http:\/\/localhost:\d+\/#\S+/),
+    ended,
+    kill: () => void child.kill('SIGKILL'),
+  }
 }
 
 /** Decides by the keyboard. */

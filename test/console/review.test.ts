@@ -173,6 +173,35 @@ describe('the page of gazeway review', { skip: WITHOUT_BROWSER }, () => {
     assert.deepEqual(faults, [])
   })
 
+  it('gives way once the key of the remote Gazeway is revoked, and says when its command has ended', async (t) => {
+    const platform = await startPlatform('sandbox', { withHttp: false })
+    t.after(() => platform.close())
+    const { place, commitFiles } = createReviewed(t, { 'pay.ts': 'send(1)\n' })
+    commitFiles({ 'pay.ts': 'send(2)\n' })
+    const { key, record } = await platform.gateway.keys.create({ name: 'reviewer', scopes: ['platform'] })
+    const remote = { ...place, env: { ...place.env, GAZEWAY_REMOTE: platform.url, GAZEWAY_REMOTE_KEY: key } }
+    const { page } = await openTab(t)
+    const line = page.getByText('send(2)').first()
+    const comeBack = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+
+    await page.goto((await startReview(t, remote)).url)
+    await line.waitFor()
+    await platform.gateway.keys.revoke(record.id)
+    await comeBack()
+    await page.getByRole('alert').getByText('refuses the key').waitFor()
+    assert.equal(await line.count(), 0)
+    assert.equal(await page.evaluate(() => JSON.stringify(sessionStorage)), '{}')
+
+    const local = await startReview(t, place)
+    await page.goto(local.url)
+    await line.waitFor()
+    local.kill()
+    await local.ended
+    await comeBack()
+    await page.locator('.offline').getByText('gazeway review does not answer').waitFor()
+    assert.equal(await line.count(), 1)
+  })
+
   it('reads the result of a task of the remote Gazeway, prints its change, and releases the reward', async (t) => {
     const platform = await startPlatform('sandbox', { withHttp: false })
     t.after(() => platform.close())

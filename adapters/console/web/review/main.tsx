@@ -2,22 +2,30 @@ import './review.css'
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Enrolment } from './enrolment.tsx'
-import { type OpenEnrolment, openPage } from './review-api.ts'
+import { type CommandReview, forgetToken, type OpenEnrolment, openPage } from './review-api.ts'
 import { ReviewPage } from './review-page.tsx'
 import { createReviewState, type ReviewState } from './review-state.ts'
 
 /** Opens what the link leads to, and shows it. */
 function Review() {
-  const [state, setState] = useState<ReviewState | null>(null)
+  const [opened, setOpened] = useState<{ state: ReviewState; verify: CommandReview['verify'] } | null>(null)
   const [enrolment, setEnrolment] = useState<OpenEnrolment | null>(null)
   const [fault, setFault] = useState<string | null>(null)
   useEffect(() => {
     openPage()
-      .then((opened) => ('enrol' in opened ? setEnrolment(opened) : setState(createReviewState(opened))))
+      .then((page) => {
+        if ('enrol' in page) setEnrolment(page)
+        else setOpened({ state: createReviewState(page), verify: page.verify })
+      })
       .catch((error: Error) => setFault(error.message))
   }, [])
   if (enrolment !== null) return <Enrolment opened={enrolment} />
-  if (state !== null) return <ReviewPage state={state} />
+  const end = (because: string) => {
+    forgetToken()
+    setOpened(null)
+    setFault(because)
+  }
+  if (opened !== null) return <ReviewPage {...opened} onEnded={end} />
   return (
     <main class="review-alone">
       <p role={fault === null ? 'status' : 'alert'}>{fault ?? 'Loading the change …'}</p>

@@ -18,6 +18,12 @@ export interface OpenEnrolment {
   enrol(passkey: Pick<Passkey, 'reviewer' | 'credential_id' | 'public_key'>): Promise<void>
 }
 
+/** A review of `gazeway review`, whose token or remote key may end. */
+export interface CommandReview extends OpenReview {
+  /** @throws Refusal with the status 401 for a token or key that is not accepted; Error without an answer */
+  verify(): Promise<void>
+}
+
 /** Consequence of an approval, and what it takes. */
 export interface Approval {
   /** Label of the button: `Approve and pay $5.00`. */
@@ -53,7 +59,7 @@ const KEPT = 'review'
  *
  * @throws Error with what to do
  */
-export async function openPage(): Promise<OpenReview | OpenEnrolment> {
+export async function openPage(): Promise<CommandReview | OpenEnrolment> {
   const ticket = location.hash.slice(1)
   history.replaceState(null, '', location.pathname)
   const kept = sessionStorage.getItem(KEPT)
@@ -68,7 +74,7 @@ export async function openPage(): Promise<OpenReview | OpenEnrolment> {
     : openReview(opened)
 }
 
-async function openReview(opened: Exclude<Opened, { id: null }>): Promise<OpenReview> {
+async function openReview(opened: Exclude<Opened, { id: null }>): Promise<CommandReview> {
   const { token, reviewer, title, passkeys } = opened
   const path = `/api/reviews/${opened.id}`
   return {
@@ -85,15 +91,26 @@ async function openReview(opened: Exclude<Opened, { id: null }>): Promise<OpenRe
     sendEvidence: (records) => ask('POST', `${path}/evidence`, token, { records }),
     async decide(decision) {
       const receipt = await ask<Receipt>('POST', `${path}/decision`, token, decision)
-      sessionStorage.removeItem(KEPT)
+      forgetToken()
       return receipt
     },
+    verify: () => ask('GET', '/api/session', token),
     confirm: (assertion) => ask('POST', `${path}/passkey`, token, { assertion }),
   }
 }
 
 /** The gateway's refusal, with what to do. */
-export class Refusal extends Error {}
+export class Refusal extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Forgets the token of this tab. */
+export const forgetToken = (): void => sessionStorage.removeItem(KEPT)
 
 /** @throws Refusal for an error of the gateway; Error without an answer */
 async function ask<Reply>(method: string, path: string, token: string | null, body?: unknown): Promise<Reply> {
@@ -107,5 +124,5 @@ async function ask<Reply>(method: string, path: string, token: string | null, bo
   })
   const said = reply.status === 204 ? undefined : await reply.json()
   if (reply.ok) return said as Reply
-  throw new Refusal((said as { error: ErrorBody }).error.message)
+  throw new Refusal(reply.status, (said as { error: ErrorBody }).error.message)
 }
