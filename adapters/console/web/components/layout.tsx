@@ -1,5 +1,6 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import type { ApiPath, FieldsOf } from '../api-paths.ts'
 import { place } from '../router.ts'
 import { Copy, type Tone } from './inline.tsx'
 
@@ -166,5 +167,5 @@ export function Verbatim({ label, text }: { label: string; text: unknown }) {
 }
 
 /** Command that posts a body to a path of this Gazeway, for empty lists that teach the first step. */
-export const curlOf = (path: string, body: object): string =>
+export const curlOf = <const P extends ApiPath<'post'>>(path: P, body: FieldsOf<'post', P>): string =>
   `curl ${location.origin}${path} -H "Authorization: Bearer $GAZEWAY_KEY" --json '${JSON.stringify(body)}'`
