@@ -44,16 +44,13 @@ export const CallSums = z.object({
 })
 export type CallSums = z.infer<typeof CallSums>
 
-/** Sums over all selected calls, and per group if a grouping was requested. */
-export const CallStats = z.object({
-  totals: CallSums,
-  groups: z.array(
-    CallSums.extend({
-      key: z.string().describe('Value of group_by; empty for none'),
-      caller_id: z.string().optional().describe('Key or wallet of a session; empty for none'),
-    }),
-  ),
+const CallGroup = CallSums.extend({
+  key: z.string().describe('Value of group_by; empty for none'),
+  caller_id: z.string().optional().describe('Key or wallet of a session; empty for none'),
 })
+
+/** Sums over all selected calls, and per group if a grouping was requested. */
+export const CallStats = z.object({ totals: CallSums, groups: z.array(CallGroup) })
 export type CallStats = z.infer<typeof CallStats>
 
 /** Selects the calls to count. `from` is inclusive, `to` exclusive. */

@@ -245,7 +245,7 @@ const calls: Chapter = async ({ use, platform }) => {
   const { call_id } = items[0]
   await use('getCall', `GET /api/calls/${call_id}`, { key })
   await use('explainCall', `GET /api/calls/${call_id}/explained`, { key })
-  await use('getCallStats', 'GET /api/calls/stats?group_by=model', { key })
+  await use('getCallStats', 'GET /api/calls/stats?group_by=model&and_by=caller', { key })
   await use('listCallCaches', `GET /api/calls/cache?session=${session}`, { key })
   await use('addCodingSessionFacts', `POST /api/coding-sessions/${session}/facts`, {
     key,

@@ -34,6 +34,7 @@ interface Stats {
   totals: { calls: number; upstream_cost_usd: number }
   groups: { key: string; calls: number }[]
   fallbacks: { requests: number; fallen_back: number; rate: number }
+  and_groups?: unknown[]
 }
 
 describe('the calls over HTTP', () => {
@@ -202,6 +203,15 @@ describe('the calls over HTTP', () => {
     }
     const byPath = await get<Stats>(`/api/calls/stats?session=kinds&path=${named.path}&group_by=model`)
     assert.equal(byPath.totals.calls, 3)
+    const twice = '/api/calls/stats?session=kinds&group_by=hour&and_by=address'
+    const [both, second] = [
+      await get<Stats>(twice),
+      await get<Stats>('/api/calls/stats?session=kinds&group_by=address'),
+    ]
+    assert.deepEqual(both.groups.map(({ calls: sum }) => sum).toSorted(), [1, 2])
+    assert.equal(second.groups.length, 2)
+    assert.deepEqual(both.and_groups, second.groups)
+    assert.ok(!('and_groups' in second))
     assert.deepEqual(ids(await get('/api/calls?kind=compact', key)), ['call_k1'])
     for (const path of ['/api/calls', '/api/calls/stats', '/api/calls/live'])
       assert.equal((await ask(platform, 'GET', `${path}?upstream=elsewhere`, { key })).status, 403, path)

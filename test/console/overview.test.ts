@@ -5,6 +5,7 @@ import { newId } from '../../src/text/ids.ts'
 import type { Burn } from '../../src/wallet/burn/burn.ts'
 import { ask } from '../adapters/platform.ts'
 import { startAgentGateway } from '../doubles/agent-gateway.ts'
+import { until } from '../doubles/until.ts'
 import { type ConsoleUnderTest, drawn, inspect, startConsole, WITHOUT_BROWSER } from './browser.ts'
 import { seedCalls } from './seed.ts'
 
@@ -98,6 +99,52 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     if (groups.length === 3) await spenders.getByText('research bot').waitFor()
     await page.locator('.chart canvas').nth(3).waitFor()
     await inspect(page, 'overview')
+    await page.close()
+  })
+
+  it('asks in five requests for what it shows first, and for the rest once the figures of today are there or fail', async () => {
+    const page = await console.open('#/upstreams/new')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const asked = new Set<string>()
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      const by = ['group_by', 'and_by', 'status'].map((name) => searchParams.get(name)).filter(Boolean)
+      if (/^\/(api\/(?!verify)|health)/.test(pathname)) asked.add([pathname, ...by].join(' '))
+    })
+    const first = [
+      '/api/calls error',
+      '/api/calls/stats caller model',
+      '/api/calls/stats hour',
+      '/api/wallet/metered/usage',
+      '/health',
+    ]
+    const later = ['/api/calls/stats', '/api/keys/burn', '/api/reviews', '/api/wallet/balances']
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const figures = /calls\/stats\?.*and_by=model/
+    await page.route(figures, async (route) => {
+      await held
+      await route.fulfill({
+        status: 503,
+        json: { error: { code: 'store_unavailable', message: 'The store is away.' } },
+      })
+    })
+    await page.evaluate(() => {
+      location.hash = '#/overview'
+    })
+    await page.locator('.chart canvas').first().waitFor()
+    await page.getByRole('region', { name: 'Needs you' }).getByRole('listitem').first().waitFor()
+    await page.locator('.health').getByText('running', { exact: true }).waitFor()
+    assert.deepEqual([...asked].toSorted(), first)
+    answer()
+    await until(() => later.every((one) => asked.has(one)), {
+      what: () => `the rest, after ${[...asked].join(', ')}`,
+      seconds: 60,
+    })
+    await page.unroute(figures)
+    await page.locator('.stat', { hasText: 'Cost today' }).waitFor()
     await page.close()
   })
 

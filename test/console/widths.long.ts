@@ -17,6 +17,8 @@ import { seedCalls } from './seed.ts'
 
 const WIDTHS = [390, 1024, 1440, 2560]
 const ROW_PX = 36
+/** Height of a small button with one line. */
+const BUTTON_PX = 28
 /** Height of a line of a hint. */
 const LINE_PX = 20
 const SCHEMES = ['light', 'dark'] as const
@@ -103,6 +105,22 @@ describe('every page at a phone, a tablet, a laptop and a large screen', { skip:
     await page.setViewportSize({ width: 390, height: 844 })
     const table = page.getByRole('table', { name: 'Calls' })
     for (const name of ['When', 'Model']) await table.getByRole('columnheader', { name }).waitFor()
+    await page.close()
+  })
+
+  it('names the way out in one line, and draws its charts over the width of the page, at 1,024 pixels', async () => {
+    const page = await under.open('#/overview', { key: under.platform.admin, width: 1024 })
+    const charts = page.locator('.strips [role="img"]')
+    await charts.nth(3).locator('canvas').waitFor()
+    const [main, out] = [await page.locator('main').boundingBox(), page.getByRole('button', { name: 'Sign out' })]
+    for (const chart of await charts.all()) {
+      const { width = 0 } = (await chart.boundingBox()) ?? {}
+      assert.ok(main && width > 0.7 * main.width, `a chart of ${width} px in ${main?.width} px`)
+    }
+    const box = await out.boundingBox()
+    assert.ok(box && box.height <= BUTTON_PX, `${box?.height} px`)
+    await out.press('Enter')
+    await page.getByLabel('API key').waitFor()
     await page.close()
   })
 

@@ -2945,6 +2945,31 @@ export interface components {
                 key: string;
                 caller_id?: string;
             }[];
+            and_groups?: {
+                calls: number;
+                errors: number;
+                refused: number;
+                error_rate: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+                upstream_cost_usd: number;
+                cache: {
+                    cached_tokens: number;
+                    cache_write_tokens: number;
+                    hit_rate: number | null;
+                    saved_usd: number;
+                    missed_tokens: number;
+                    missed_usd: number;
+                };
+                latency_ms: {
+                    p50: number | null;
+                    p95: number | null;
+                    p99: number | null;
+                };
+                key: string;
+                caller_id?: string;
+            }[];
             fallbacks: {
                 requests: number;
                 fallen_back: number;
@@ -6054,6 +6079,7 @@ export interface operations {
                 address?: string;
                 upstream?: string;
                 kind?: string;
+                and_by?: "model" | "caller" | "day" | "path" | "status" | "session" | "repository" | "branch" | "commit" | "client" | "tag" | "hour" | "address";
             };
             header?: never;
             path?: never;

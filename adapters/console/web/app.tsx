@@ -1,5 +1,5 @@
 import type { ComponentChildren, ComponentType } from 'preact'
-import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { api, offline } from './api.ts'
 import { KeyNames } from './components/caller-name.tsx'
 import { Empty, ErrorNote, Loading, messageOf, Notices, Page } from './components/content.ts'
@@ -13,9 +13,7 @@ import { href, type PageProps, place } from './router.ts'
 import { scrollToPlace } from './scroll-memory.ts'
 import { SignIn } from './sign-in.tsx'
 import { endSession, session } from './signed-in.ts'
-
-/** Time between questions whether the key is still valid, while the page is visible, in milliseconds. */
-const VERIFY_MS = 30_000
+import { useVerified } from './use-verified.ts'
 
 /** Console: the sign-in, or the navigation with the page of the address. */
 export function App() {
@@ -40,18 +38,10 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
   const [open, setOpen] = useState(false)
   const first = useRef(true)
 
-  useEffect(() => {
-    // Pages that load nothing by themselves learn of a key that was revoked, too. Other faults are shown where they matter.
-    const verify = () => {
-      if (!document.hidden && session.value) api.post('/api/verify-session', { key: session.value.key }).catch(() => {})
-    }
-    document.addEventListener('visibilitychange', verify)
-    const timer = setInterval(verify, VERIFY_MS)
-    return () => {
-      document.removeEventListener('visibilitychange', verify)
-      clearInterval(timer)
-    }
-  }, [])
+  useVerified(() => {
+    // A key that is not accepted ends the session. Other faults are shown where they matter.
+    if (session.value) api.post('/api/verify-session', { key: session.value.key }).catch(() => {})
+  })
   useEffect(() => {
     // The focus went with the record that was left.
     if (!first.current && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
@@ -99,7 +89,10 @@ function Console({ isAdmin, id }: { isAdmin: boolean; id: string }) {
             <p title={id}>
               {isAdmin ? 'Admin' : 'Signed in'} · <code>{shortId(id)}</code>
             </p>
-            <Button size="small" onClick={() => endSession()} children="Sign out" />
+            <Button size="small" onClick={() => endSession()}>
+              <Icon name="leave" />
+              <span class="word">Sign out</span>
+            </Button>
           </div>
         </div>
       </header>
@@ -208,7 +201,8 @@ function Shown({ name, ...props }: PageProps & { name: string }) {
   const [error, setError] = useState<unknown>(null)
   const entry = pageNamed(name)
 
-  useEffect(() => {
+  // Before the page is painted: a module that is there already is shown at once.
+  useLayoutEffect(() => {
     entry?.load().then(({ default: component }) => setLoaded(() => component), setError)
   }, [name])
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { CallFilter } from '../../../src/calls/call-list.ts'
 import { CallRecord } from '../../../src/calls/call-record.ts'
+import { ChartGroupBy } from '../../../src/calls/call-selection.ts'
 import { CallStats, ChartQuery } from '../../../src/calls/call-stats.ts'
 import { Fallbacks } from '../../../src/calls/fallback-counts.ts'
 import { SessionCache, SessionCacheQuery } from '../../../src/calls/session-cache.ts'
@@ -18,7 +19,12 @@ import { pageOf } from '../list-page.ts'
 import { createLiveCalls, EVENT_STREAM } from '../live-calls.ts'
 import { candidatesFor, Explained } from './upstream-routes.ts'
 
+const StatsQuery = ChartQuery.extend({
+  and_by: ChartGroupBy.optional().describe('A second grouping of the same calls.'),
+}).strict()
+
 const CallStatsReply = CallStats.extend({
+  and_groups: CallStats.shape.groups.optional().describe('Groups of and_by; absent without it'),
   fallbacks: Fallbacks.nullable().describe(
     'Null with a filter by model, path, session, address, kind or upstream: they are counted by time, key and group alone',
   ),
@@ -97,12 +103,16 @@ const listRoutes = (gateway: Gateway): Route[] => [
       'Computed from hourly sums, which are kept longer than the calls; by session, repository, branch, commit, client ' +
       'or tag from the kept calls, the dearest groups first. A caller sees its own; an admin sees all.',
     access: 'own',
-    query: ChartQuery.strict(),
+    query: StatsQuery,
     reply: CallStatsReply,
     async run({ query, c }) {
-      const selection = filterOf(callerOf(c), query)
-      const [stats, fallbacks] = await Promise.all([gateway.calls.stats(selection), gateway.calls.fallbacks(selection)])
-      return { ...stats, fallbacks }
+      const { and_by, ...selection } = filterOf(callerOf(c), query)
+      const [stats, fallbacks, more] = await Promise.all([
+        gateway.calls.stats(selection),
+        gateway.calls.fallbacks(selection),
+        and_by && gateway.calls.stats({ ...selection, group_by: and_by }),
+      ])
+      return { ...stats, fallbacks, ...(more && { and_groups: more.groups }) }
     },
   }),
   defineRoute('GET /api/calls/cache', {

@@ -20,6 +20,7 @@ const SHAPES = {
   reviews: 'M4 2v12M12 2v12M2 5h4M10 11h4M4 11h.01',
   search: 'M7 2a5 5 0 1 1 0 10A5 5 0 0 1 7 2M11 11l3 3',
   alert: 'M8 2 1.5 13.5h13zM8 6.5v3M8 11.5h.01',
+  leave: 'M6 2H2v12h4M6 8h8M11 5l3 3-3 3',
   action: 'M3 8h10M9 4l4 4-4 4',
 } as const
 

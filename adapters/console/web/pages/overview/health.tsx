@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
-import type { ModelConfig } from '../../../../platform/routes/config-model-routes.ts'
 import type { Health } from '../../../../platform/routes/health-routes.ts'
 import type { ChainBalances } from '../../../../platform/routes/wallet-routes.ts'
 import { messageOf, type Tone, When } from '../../components/content.ts'
@@ -26,11 +25,13 @@ interface Part {
 }
 
 /** Overall health in one line, and the health of each part. */
-export function HealthPanel({ health }: { health: Live<Health> }) {
-  const recent = useLive<CallStatsReply>(`/api/calls/stats?from=${recentFrom()}`, { everyMs: 5000 })
-  const models = useLive<ModelConfig>('/api/config/model', { everyMs: 15_000 })
-  const chains = useLive<ChainBalances>('/api/wallet/balances', { everyMs: 30_000, timeoutMs: CHAINS_MS })
-  const parts = partsOf(health, models, recent, chains)
+export function HealthPanel({ health, isLater }: { health: Live<Health>; isLater: boolean }) {
+  const recent = useLive<CallStatsReply>(isLater ? `/api/calls/stats?from=${recentFrom()}` : null, { everyMs: 5000 })
+  const chains = useLive<ChainBalances>(isLater ? '/api/wallet/balances' : null, {
+    everyMs: 30_000,
+    timeoutMs: CHAINS_MS,
+  })
+  const parts = partsOf(health, recent, chains)
   const worst = worstOf(parts)
 
   return (
@@ -71,19 +72,14 @@ function headline(parts: readonly Part[], worst: ReturnType<typeof worstOf>): st
 /** Start of the recent calls, in whole minutes, so that the path changes only once a minute. */
 const recentFrom = () => new Date(Math.floor((now.value - RECENT_MS) / 60_000) * 60_000).toISOString()
 
-function partsOf(
-  live: Live<Health>,
-  models: Live<ModelConfig>,
-  recent: Live<CallStatsReply>,
-  chains: Live<ChainBalances>,
-): Part[] {
+function partsOf(live: Live<Health>, recent: Live<CallStatsReply>, chains: Live<ChainBalances>): Part[] {
   const { data: health, error } = live
   if (error) return [platformPart('bad', 'does not answer', 'Check that its process is running.'), ...UNKNOWN_PARTS]
   if (live.isStale(now.value)) return [platformPart('warn', 'not known', 'No status for 15 s.'), ...UNKNOWN_PARTS]
   if (!health) return []
   const detail = `version ${health.version}, up for ${duration(health.uptime_seconds * 1000)}`
   const platform = platformPart('good', 'running', detail)
-  return [platform, storePart(health), gatewayPart(health), providerPart(models, recent), chainPart(chains)]
+  return [platform, storePart(health), gatewayPart(health), providerPart(health, recent), chainPart(chains)]
 }
 
 const part = (name: string, tone: Tone, state: string, detail: ComponentChildren = ''): Part => ({
@@ -124,12 +120,9 @@ function gatewayPart({ upstream, mode }: Health): Part {
   return part(name, 'good', 'reachable', `${mode}, ${version ?? kind}${latency}`)
 }
 
-function providerPart(config: Live<ModelConfig>, recent: Live<CallStatsReply>): Part {
+function providerPart({ provider: { name: provider, configured } }: Health, recent: Live<CallStatsReply>): Part {
   const name = 'Models'
-  const models = config.data
-  if (!models || isUnread(config)) return unreadPart(name, config)
-  const { provider } = models
-  if (models.api_key_needed && !models.api_key_set) {
+  if (!configured) {
     const settings = <a href={href('settings', { id: 'providers' })}>Settings</a>
     const advice = (
       <>

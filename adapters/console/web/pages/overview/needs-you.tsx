@@ -42,13 +42,14 @@ interface Cause {
 }
 
 /** Lists what waits for a person: causes of failed calls, keys that run out within a day, reviews without a decision. */
-export function NeedsYou({ fallbacks }: { fallbacks: CallStatsReply['fallbacks'] | undefined }) {
+export function NeedsYou(props: { fallbacks: CallStatsReply['fallbacks'] | undefined; isLater: boolean }) {
+  const { fallbacks, isLater } = props
   const since = startOf('hour', now.value - DAY_MS)
   const failed = useLive<List<CallRecord>>(`/api/calls?status=error&from=${since}&limit=${SEARCHED}`, { everyMs: 5000 })
-  const dry = useLive<List<Burn>>(session.value?.isAdmin ? `/api/keys/burn?limit=${SEARCHED_KEYS}` : null, {
+  const dry = useLive<List<Burn>>(isLater && session.value?.isAdmin ? `/api/keys/burn?limit=${SEARCHED_KEYS}` : null, {
     everyMs: 30_000,
   })
-  const reviews = useLive<List<ReviewRecord>>('/api/reviews?limit=25', { everyMs: 30_000 })
+  const reviews = useLive<List<ReviewRecord>>(isLater ? '/api/reviews?limit=25' : null, { everyMs: 30_000 })
   const unread = [failed, dry, reviews].find(({ data, error }) => data === null && error !== null)
   const others = [
     ...(dry.data?.items ?? []).flatMap(dryNeed).slice(0, MAX_DRY),

@@ -1,8 +1,7 @@
 import type { ComponentProps } from 'preact'
-import type { CallSums } from '../../../../../src/calls/call-stats.ts'
-import type { CallStatsReply } from '../../../../platform/routes/calls-routes.ts'
+import type { CallStats, CallSums } from '../../../../../src/calls/call-stats.ts'
 import { nameOf } from '../../components/caller-name.tsx'
-import { Card, Empty, ErrorNote } from '../../components/content.ts'
+import { Card, Empty } from '../../components/content.ts'
 import { BarList } from '../../components/lists.ts'
 import { callsText, usd } from '../../format.ts'
 import { callsToday, type Today } from './today.tsx'
@@ -11,32 +10,31 @@ import { callsToday, type Today } from './today.tsx'
 const MAX_SHOWN = 4
 
 /** Today's cost by caller and by model. */
-export function Spenders({ today: { from, byCaller, byModel } }: { today: Today }) {
+export function Spenders({ today: { from, stats } }: { today: Today }) {
   const shares = {
     bar: costOf,
     empty: { title: 'No calls today yet', hint: 'Calls appear here when they end.' },
   }
-  const made = (data: CallStatsReply) => data.groups.filter(({ calls, refused }) => calls > refused)
+  const made = (groups: CallStats['groups'] = []) => groups.filter(({ calls, refused }) => calls > refused)
   return (
     <>
       <Card title="Cost by caller today">
-        {byCaller.data && (
+        {stats.data && (
           <Shares
             {...shares}
             label="Cost by caller"
-            groups={made(byCaller.data)}
+            groups={made(stats.data.groups)}
             nameOf={(key) => (key === '' ? 'Tools on this machine' : nameOf(key))}
             hrefOf={(key) => key && callsToday(from, { caller_id: key })}
           />
         )}
       </Card>
       <Card title="Cost by model today">
-        <ErrorNote error={byModel.data ? null : byModel.error} onRetry={byModel.reload} />
-        {byModel.data && (
+        {stats.data && (
           <Shares
             {...shares}
             label="Cost by model"
-            groups={made(byModel.data)}
+            groups={made(stats.data.and_groups)}
             nameOf={(key) => key || 'no model'}
             hrefOf={(key) => key && callsToday(from, { model: key })}
           />
@@ -77,14 +75,14 @@ function costOf(groups: readonly CallSums[]) {
 const REFUSED = { status: 'refused' }
 
 /** Callers refused today: no valid key, no money, no permission, or too many calls. */
-export function Refused({ today: { from, byCaller } }: { today: Today }) {
+export function Refused({ today: { from, stats } }: { today: Today }) {
   const all = callsToday(from, REFUSED)
   return (
     <Card title="Refused today" actions={<a href={all}>All refused calls</a>}>
-      {byCaller.data && (
+      {stats.data && (
         <Shares
           label="Refused calls by caller"
-          groups={byCaller.data.groups.filter(({ refused }) => refused > 0)}
+          groups={stats.data.groups.filter(({ refused }) => refused > 0)}
           nameOf={(key) => (key === '' ? 'Unknown key' : nameOf(key))}
           hrefOf={(key) => callsToday(from, { ...REFUSED, ...(key !== '' && { caller_id: key }) })}
           othersHref={all}

@@ -20,8 +20,7 @@ export function useToday() {
   const from = startOf('day', now.value)
   return {
     from,
-    byCaller: useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=caller`, { everyMs: 4000 }),
-    byModel: useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=model`, { everyMs: 4000 }),
+    stats: useLive<CallStatsReply>(`/api/calls/stats?from=${from}&group_by=caller&and_by=model`, { everyMs: 4000 }),
     charged: useLive<UsageReport>(`/api/wallet/metered/usage?from=${from}&limit=1`, { everyMs: 10_000 }),
   }
 }
@@ -31,9 +30,9 @@ export const callsToday = (from: string, filter: Record<string, string> = {}): s
   href('calls', { query: { ...filter, from: timeText(from) } })
 
 /** Money, then calls of today. Each figure leads to the list that it sums up. */
-export function TodayFigures({ today: { from, byCaller, charged } }: { today: Today }) {
-  if (!byCaller.data) return <ErrorNote error={byCaller.error} onRetry={byCaller.reload} />
-  const { totals } = byCaller.data
+export function TodayFigures({ today: { from, stats, charged } }: { today: Today }) {
+  if (!stats.data) return <ErrorNote error={stats.error} onRetry={stats.reload} />
+  const { totals } = stats.data
   const all = callsToday(from)
   const receipts = href('usage', { id: 'receipts', query: { from: timeText(from) } })
   const bill = charged.data?.totals
