@@ -21,20 +21,17 @@ export async function fileReply(
   const nothing = () => new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
   const file = files.get(path)
   if (!file) throw nothing()
-  const headers = { ...headersOf(file, path), ...more }
-  if (c.req.header('if-none-match')?.includes(file.etag)) return c.body(null, 304, headers)
-  if (file.gzipped === null || !acceptsGzip(c)) {
-    const content = await file.read()
-    if (content === null) throw nothing()
-    return c.body(new Uint8Array(content), 200, headers)
-  }
+  const content = await file.read()
+  if (content === null) throw nothing()
+  const headers = { ...headersOf(file, path), etag: content.etag, ...more }
+  if (c.req.header('if-none-match')?.includes(content.etag)) return c.body(null, 304, headers)
+  if (file.gzipped === null || !acceptsGzip(c)) return c.body(new Uint8Array(content.bytes), 200, headers)
   return c.body(new Uint8Array(await file.gzipped()), 200, { ...headers, 'content-encoding': 'gzip' })
 }
 
-function headersOf({ type, etag, gzipped }: ConsoleFile, path: string): Record<string, string> {
+function headersOf({ type, gzipped }: ConsoleFile, path: string): Record<string, string> {
   return {
     'content-type': type,
-    etag,
     'cache-control': NAMED_BY_CONTENT.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
     'x-content-type-options': 'nosniff',
     ...(gzipped && { vary: 'accept-encoding' }),

@@ -22,11 +22,15 @@ const TYPES: Readonly<Record<string, string>> = {
 /** File of the built console. */
 export interface ConsoleFile {
   type: string
-  etag: string
-  /** Reads its content. Null when the file is gone. */
-  read: () => Promise<Buffer | null>
+  /** Reads its content, and the tag that names it. Null when the file is gone. */
+  read: () => Promise<Content | null>
   /** Content compressed with gzip on the first request; null for small or already compressed files. */
   gzipped: (() => Promise<Buffer>) | null
+}
+
+interface Content {
+  bytes: Buffer
+  etag: string
 }
 
 const COMPRESSED = /\.(html|js|css|svg|json)$/
@@ -53,20 +57,23 @@ export function consoleFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
     names
       .filter((name) => typeOf(name) !== undefined)
       .map((name) => {
-        const content = readFileSync(`${folder}/${name}`)
-        const isCompressed = COMPRESSED.test(name) && content.length >= COMPRESSED_FROM_BYTES
-        const read = async () => content
-        return [`/${name}`, { ...described(name, content), read, gzipped: isCompressed ? gzippedOnce(content) : null }]
+        const content = tagged(readFileSync(`${folder}/${name}`))
+        const isCompressed = COMPRESSED.test(name) && content.bytes.length >= COMPRESSED_FROM_BYTES
+        const gzipped = isCompressed ? gzippedOnce(content.bytes) : null
+        return [`/${name}`, { type: typeOf(name) ?? OTHER, read: async () => content, gzipped }]
       }),
   )
 }
 
 const typeOf = (name: string): string | undefined => TYPES[name.split('.').at(-1) ?? '']
 
-function described(name: string, content: Buffer): Pick<ConsoleFile, 'type' | 'etag'> {
-  const digest = createHash('sha256').update(content).digest('base64url').slice(0, 22)
-  return { type: typeOf(name) ?? 'application/octet-stream', etag: `"${digest}"` }
-}
+/** Type of a file whose ending says nothing. */
+const OTHER = 'application/octet-stream'
+
+const tagged = (bytes: Buffer): Content => ({
+  bytes,
+  etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+})
 
 /** Compresses a file at its first request, and keeps the result. The whole console is small. */
 function gzippedOnce(content: Buffer): () => Promise<Buffer> {
@@ -94,10 +101,13 @@ export function webcamFiles(): ReadonlyMap<string, ConsoleFile> {
   )
 }
 
-/** Describes a file that is too large to keep in memory. It may be removed while the process runs. */
+/**
+ * Describes a file that is too large to keep in memory, and is seldom asked for. It may be removed or replaced while the
+ * process runs.
+ */
 export const fileOnDisk = (path: string): ConsoleFile => ({
-  ...described(path, readFileSync(path)),
-  read: () => readFile(path).catch(nullIfGone),
+  type: typeOf(path) ?? OTHER,
+  read: () => readFile(path).then(tagged, nullIfGone),
   gzipped: null,
 })
 

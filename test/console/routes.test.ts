@@ -60,6 +60,25 @@ describe('the console’s files', () => {
     assert.equal((await app.request('/assets/human/dist/human.esm.js')).status, 404)
   })
 
+  it('of the webcam’s library are read when they are asked for, and named by what they hold then', async () => {
+    const library = join(folder, 'later.esm.js')
+    const app = new Hono<Frame>()
+    consoleRoutes(app, folder, new Map([['/assets/human/dist/human.esm.js', fileOnDisk(library)]]))
+    const tags: Array<string | null> = []
+    for (const text of ['export {}', 'export default 1']) {
+      writeFileSync(library, text)
+      const reply = await app.request('/assets/human/dist/human.esm.js')
+      assert.deepEqual(
+        [reply.headers.get('content-type'), await reply.text()],
+        ['text/javascript; charset=utf-8', text],
+      )
+      tags.push(reply.headers.get('etag'))
+    }
+    const again = (tag: string | null | undefined) =>
+      app.request('/assets/human/dist/human.esm.js', { headers: { 'if-none-match': `${tag}` } })
+    assert.deepEqual([(await again(tags[1])).status, (await again(tags[0])).status], [304, 200])
+  })
+
   // In time by the square of the header's length, this takes minutes.
   it('come at once whatever a client says that it accepts', { timeout: 30_000 }, async () => {
     for (const blank of [' ', '\t', ' ;', ','])
