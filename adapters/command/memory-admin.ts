@@ -45,12 +45,19 @@ export function listMemories(loaded: LoadedConfig, flags: MemoryFlags, words?: s
     const { namespace } = flags
     if (words !== undefined) {
       const query = { ...parseInput(MemorySearch, { query: words, namespace }), project }
-      for (const found of (await memory.search(query)).results) print(found.memory, found.excerpt)
+      const { results, total } = await memory.search(query)
+      for (const found of results) print(found.memory, found.excerpt)
+      if (results.length === 0) note('No memory matches. gazeway memory list shows the newest.')
+      else if (total > results.length) note(`… of ${total} that match`)
       return
     }
-    const pages = await Promise.all([...project, null].map((one) => newestOf(store, { namespace, project: one })))
+    const more = LISTED + 1
+    const pages = await Promise.all([...project, null].map((one) => newestOf(store, { namespace, project: one }, more)))
     const newestFirst = pages.flat().sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
     for (const item of newestFirst.slice(0, LISTED)) print(item, textOf(item.value))
+    if (newestFirst.length === 0) note('There are no memories of this project, nor of none.')
+    if (newestFirst.length >= more)
+      note(`These are the newest ${LISTED}. gazeway memory search finds others, and gazeway memory export prints all.`)
   })
 }
 
@@ -94,11 +101,13 @@ export function deleteTagged(loaded: LoadedConfig, tag: string, flags: MemoryFla
   })
 }
 
-/** Stores the next version of a memory. @throws GazewayError `not_found` */
+/** Stores the next version of a memory, which expires when it did before. @throws GazewayError `not_found` */
 export function editMemory(loaded: LoadedConfig, key: string, text: string, flags: MemoryFlags): Promise<void> {
   return onMemories(loaded, async (memory, projects) => {
-    const { namespace, project, version } = await recalled(memory, key, await projectsIn(projects, flags), flags)
-    const input = parseInput(MemoryInput, { key, value: text, namespace, project, if_version: version })
+    const held = await recalled(memory, key, await projectsIn(projects, flags), flags)
+    const { namespace, project, version, expires_at } = held
+    const ttl_seconds = expires_at === null ? undefined : secondsUntil(expires_at)
+    const input = parseInput(MemoryInput, { key, value: text, namespace, project, ttl_seconds, if_version: version })
     const stored = await memory.store(input)
     process.stdout.write(`Stored ${plain(key)} as version ${stored.memory.version}.\n`)
   })
@@ -123,19 +132,27 @@ async function recalled(
   const found = await memory.recall({ key, namespace, project })
   // A recall goes on to the memories of no project, which a named project does not mean.
   if (found.memory && (of === undefined || found.memory.project === (project[0] ?? null))) return found.memory
+  if (found.superseded_by !== null)
+    throw new GazewayError('not_found', `The memory ${key} was superseded by ${found.superseded_by}: name that.`, {
+      param: 'key',
+    })
   const where = of === undefined || of === NONE ? '' : ` of the project ${project[0]}`
   const other = found.memory ? ' There is one of no project: --project none.' : ''
   const message = `There is no memory ${key}${where}.${other} gazeway memory list shows those that there are.`
   throw new GazewayError('not_found', message, { param: 'key' })
 }
 
-/** Reads the newest memories of one project, or of none, up to `LISTED`. */
-async function newestOf(store: Store, of: Pick<RecentQuery, 'namespace' | 'tag' | 'project'>): Promise<Memory[]> {
+/** Reads the newest memories of one project, or of none. */
+async function newestOf(
+  store: Store,
+  of: Pick<RecentQuery, 'namespace' | 'tag' | 'project'>,
+  most = LISTED,
+): Promise<Memory[]> {
   const found: Memory[] = []
   const now = new Date().toISOString()
   // A page of large memories has fewer than its limit.
-  for (let cursor: string | null | undefined; cursor !== null && found.length < LISTED; ) {
-    const query = { ...of, cursor, limit: LISTED - found.length, counted: false }
+  for (let cursor: string | null | undefined; cursor !== null && found.length < most; ) {
+    const query = { ...of, cursor, limit: most - found.length, counted: false }
     const page = await recentMemories(store, SPACE, query, now)
     found.push(...page.items)
     cursor = page.next_cursor
@@ -175,6 +192,14 @@ const named = (project: string | null): string => (project === null ? 'no projec
 
 const printDeleted = (deleted: number, more = ''): void => {
   process.stdout.write(`Deleted ${deleted} memories with all their versions.${more}\n`)
+}
+
+/** At least 1. */
+const secondsUntil = (at: string): number => Math.max(1, Math.ceil((Date.parse(at) - Date.now()) / 1000))
+
+/** Says something about a list, apart from its lines. */
+const note = (text: string): void => {
+  process.stderr.write(`${text}\n`)
 }
 
 const print = ({ key, namespace, project, version }: Memory, text: string): void => {

@@ -55,6 +55,37 @@ describe('gazeway memory', () => {
     assert.deepEqual([gone.code, gone.stdout], [1, ''])
   })
 
+  it('edits a memory that expires, and says where a superseded one went and what is not shown', async () => {
+    const place = newPlace()
+    const file = join(place.home, 'facts.jsonl')
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+    const many = Array.from({ length: 101 }, (_, i) => ({ key: `fact/${i}`, value: `walrus ${i}` }))
+    writeFileSync(
+      file,
+      [{ key: 'port', value: '8811', expires_at }, ...many].map((fact) => JSON.stringify(fact)).join('\n'),
+    )
+    await run(place, ['memory', 'import', file])
+    const memory = (...args: string[]) => run(place, ['memory', ...args])
+    const expiry = async () => Date.parse(JSON.parse((await memory('show', 'port')).stdout).expires_at)
+    assert.equal((await memory('edit', 'port', '8812')).code, 0)
+    assert.ok(Math.abs((await expiry()) - Date.parse(expires_at)) < 2_000)
+    const { client, call } = await connect(place)
+    await call('gateway_memory_store', { key: 'address', value: '127.0.0.1:8812', supersedes: 'port', project: null })
+    await client.close()
+    for (const args of [
+      ['show', 'port'],
+      ['edit', 'port', '8813'],
+      ['move', 'port', '--to', 'none'],
+    ])
+      assert.match((await memory(...args)).stderr, /The memory port was superseded by address: name that\./)
+    const list = await memory('list')
+    assert.deepEqual([list.stdout.split('\n').length, list.stderr.slice(0, 29)], [101, 'These are the newest 100. gaz'])
+    assert.equal((await memory('search', 'walrus')).stderr, '… of 101 that match\n')
+    assert.deepEqual((await memory('search', 'narwhal')).stderr.slice(0, 18), 'No memory matches.')
+    const nothing = await memory('list', '--namespace', 'graph')
+    assert.deepEqual([nothing.code, nothing.stdout, nothing.stderr.slice(0, 22)], [0, '', 'There are no memories '])
+  })
+
   it('takes no memory of no project for one of a project that is named, and says what there is', async () => {
     const place = machine()
     const file = join(place.home, 'facts.jsonl')
