@@ -6,7 +6,7 @@ const PLACEHOLDERS = /(?:process\.env|os\.environ|os\.getenv|1password|keepass(?
 
 /** Signs between a name and its value. */
 const SIGNS = '=>?|:=?'
-const SIGNS_OR_IS = `${SIGNS}|\\bis\\b`
+const SIGNS_OR_IS = `${SIGNS}|\\bist?\\b`
 
 /**
  * Matches a value after a name, also one that is a part of a longer name (`DB_PASSWORD`, `clientSecret`). The value has a
@@ -44,7 +44,8 @@ const FORMS: ReadonlyArray<readonly [what: string, form: RegExp]> = [
   ['a JSON Web Token', /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10}/],
   ['a token of a request', /\bbearer\s{1,5}(?=[\w.~+/=-]{0,100}\d)(?=[\w.~+/=-]{0,100}[a-z])[\w.~+/=-]{16}/i],
   ['an address with a password', /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,100}:(?![$<{*]|pass|secret)[^\s/@]{4,100}@/i],
-  ['a password', assigned('pass(?:word|wd|phrase)|pwd', SIGNS_OR_IS, 6)],
+  ['a password', assigned('pass(?:wor[dt]|wd|phrase)|kennwort|pwd', SIGNS_OR_IS, 6)],
+  ['a password', /\bcurl\b[^\n]{0,200}\s(?:-u|--user)[ =]?["']?[\w.@-]{1,64}:(?=[^\s"']{0,100}\d)[^\s"'$<{*]{6}/],
   ['a password', assigned('passcode', SIGNS, 6)],
   ['a key or a token', assigned('api(?:[ _-]?access)?[ _-]?key|secret|token', SIGNS_OR_IS, 8)],
   ['a key or a token', assigned(`${KEYS}|credentials?`, SIGNS, 8)],

@@ -215,8 +215,14 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
           message: /looks like/,
         })
       const token = `ghp_${'a1'.repeat(18)}`
-      for (const [param, named] of Object.entries({ key: { key: token }, namespace: { key: 'k', namespace: token } }))
-        await assert.rejects(put({ value: 'of the deploy user', ...named }), { code: 'validation_failed', param })
+      const named = { namespace: token, project: token, tags: [token], also: [token] }
+      for (const [param, field] of Object.entries({ key: token, ...named })) {
+        const input = { key: 'k', value: 'of the deploy user', [param]: field }
+        await assert.rejects(put(input), { code: 'validation_failed', param })
+      }
+      const apart = put({ key: 'shop/db-password', value: 'hunter2' })
+      await assert.rejects(apart, { code: 'validation_failed', param: 'value', message: /a password/ })
+      await put({ key: 'db/password', value: 'in Vault, rotated by job 2' })
       const allowing = createMemory({ store, now: () => new Date(), secrets: () => 'allow' })
       await allowing.store(MemoryInput.parse({ key: 'allowed', value: secrets[1] }))
       for (const value of [

@@ -21,6 +21,8 @@ describe('a text with a secret', () => {
     'db:password=Hunter22xy',
     'mysql:token: abcd1234ef',
     'password=vault2Secure9',
+    'Das Passwort ist Hunter22',
+    'curl -s -u admin:Hunter22 https://example.org',
     'password: Keepass99xyz',
     `curl -H "authorization: Bearer ${random(20)}"`,
     `gzw_${'0f'.repeat(16)}_${random(43)}`,
@@ -50,6 +52,8 @@ describe('a text that says where a secret is kept', () => {
     'max_tokens: 4096 by default',
     'Its primary key is order_id.',
     'We use sk_buff_clone in the driver.',
+    'Das Passwort ist im Tresor von Ada2.',
+    'curl -u admin:$PASSWORD2 https://example.org',
   ])
     it(`is none: ${text.slice(0, 40)}`, () => assert.equal(secretIn(text), null))
 })

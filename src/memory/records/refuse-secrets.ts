@@ -10,14 +10,20 @@ export type Secrets = 'refuse' | 'allow'
 export function refuseSecrets({
   key,
   namespace,
+  project,
   value,
   tags = [],
   also = [],
-}: Pick<MemoryInput, 'key' | 'namespace' | 'value' | 'tags' | 'also'>): void {
+}: Pick<MemoryInput, 'key' | 'namespace' | 'project' | 'value' | 'tags' | 'also'>): void {
   refuse('key', key)
   refuse('namespace', namespace)
+  refuse('project', project ?? '')
+  refuse('tags', tags.join('\n'))
+  refuse('also', also.join('\n'))
   // As JSON too, where a password stands beside its name.
-  refuse('value', [textOf(value), JSON.stringify(value), ...tags, ...also].join('\n'))
+  refuse('value', [textOf(value), JSON.stringify(value)].join('\n'))
+  // Under a key such as `db/password`, where a sentence would say where it is kept.
+  if (typeof value === 'string' && !/\s/.test(value.trim())) refuse('value', `${key}: ${value.trim()}`)
 }
 
 function refuse(param: string, text: string): void {
