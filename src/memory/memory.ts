@@ -177,10 +177,10 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
     context: CallContext = OPERATOR,
   ): Promise<FoundMemories> {
     const [{ search: byWords }, space] = [await opened(), await findSpace(db, owner)]
-    const scope = await scopeOf(db, space, filters, time())
+    const scope = scopeOf(db, space, filters, time())
     const [found, near] = await Promise.all([
-      byWords(query, scope, Math.max(limit, FUSED)),
-      vectors()?.find(query, scope, context) ?? null,
+      byWords(query, { space, scope }, Math.max(limit, FUSED)),
+      scope.then((read) => vectors()?.find(query, read, context) ?? null),
     ])
     const hits = near === null ? found.hits : fuse(found.hits, near)
     const shown = withWeak(hits, found.weak, { limit, weak })

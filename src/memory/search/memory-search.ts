@@ -49,14 +49,26 @@ export interface SearchScope {
   averageWords: number
 }
 
+/** A space, and the scope in it, which is read while the query is expanded. */
+interface Within {
+  space: number
+  scope: Promise<SearchScope>
+}
+
 /**
  * Creates the search by words. `meaningOf` expands the query, the index finds a bounded number of candidates, and
  * `createScorer` ranks them. Memories with less than two fifths of the query, by the importance of its words, are weak.
  */
 export function createSearch(index: TextIndex, words: MemoryWords) {
-  return async function search(query: string, scope: SearchScope, limit: number): Promise<Found> {
-    const { filter, held } = scope
-    const terms = await meaningOf(query, { words, space: filter.space, held })
+  return async function search(query: string, within: Within, limit: number): Promise<Found> {
+    const { space } = within
+    // Round trips of one search are most of its time on PostgreSQL, so independent lookups run together.
+    const [terms, scope] = await Promise.all([
+      meaningOf(query, { words, space, held: within.scope.then(({ held }) => held) }),
+      within.scope,
+      within.scope.then(({ filter }) => index.prepare(filter)),
+    ])
+    const { filter } = scope
     const known = terms.filter((term) => term.words.size > 0)
     if (known.length === 0) return { hits: [], weak: [], total: 0, spellings: [] }
     const { whole, named, some, hasMore } = gather(index, known, filter)

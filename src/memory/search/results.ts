@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { PAGE_BYTES } from '../../store/page.ts'
 import { widthOf } from '../../store/row-bytes.ts'
 import type { Schema } from '../../store/schema.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import { jsonBytes } from '../../text/json-bytes.ts'
 import { textOf } from '../../text/words.ts'
 import { yieldToEventLoop } from '../../wire/yield-to-event-loop.ts'
-import { MEMORY_COLUMNS, type Memory, toMemory } from '../records/memory-record.ts'
+import { type Memory, toMemory } from '../records/memory-record.ts'
 import { excerpt } from './memory-excerpt.ts'
 import type { Hit } from './memory-search.ts'
 
@@ -30,9 +30,12 @@ export interface MemoryResult {
   excerpt: string
 }
 
-/** Reads the best results that fit on a page, in parts: a value can have 256 KiB, and its excerpt takes time. */
+/**
+ * Reads the best results that fit on a page. Small ones are read at once, large ones in parts: a value can have 256 KiB,
+ * and its excerpt takes time.
+ */
 export async function readResults(
-  { db, engine }: Pick<Store, 'db' | 'engine'>,
+  of: Pick<Store, 'db' | 'engine'>,
   space: number,
   {
     hits,
@@ -40,51 +43,72 @@ export async function readResults(
     excerptLength,
   }: { hits: readonly RankedHit[]; spellings: readonly string[]; excerptLength?: number | undefined },
 ): Promise<MemoryResult[]> {
+  if (hits.length === 0) return []
   const found: MemoryResult[] = []
+  const rows = await readRows(of, space, hits)
+  const large = partsOf(hits, rows)
   let bytes = 0
-  for (const part of await partsOf({ db, engine }, hits)) {
-    const rows = await rowsOf(db, space, part)
-    for (const { seq, score, isWeak } of part) {
-      await yieldToEventLoop()
-      const row = rows.get(seq)
-      // Another process may have deleted it after the search.
-      if (!row) continue
-      const memory = toMemory(row)
-      bytes += jsonBytes(memory)
-      if (found.length > 0 && bytes > PAGE_BYTES) return found
-      found.push({ memory, score, weak: isWeak, excerpt: excerpt(textOf(memory.value), spellings, excerptLength) })
-    }
+  for (const { seq, score, isWeak } of hits) {
+    await yieldToEventLoop()
+    const row = rows.get(seq)
+    // Another process may have deleted it after the search.
+    if (!row) continue
+    if (row.value === null) await addValues(of.db, rows, large.shift() ?? [])
+    if (row.value === null) continue
+    const memory = toMemory({ ...row, value: row.value })
+    bytes += jsonBytes(memory)
+    if (found.length > 0 && bytes > PAGE_BYTES) return found
+    found.push({ memory, score, weak: isWeak, excerpt: excerpt(textOf(memory.value), spellings, excerptLength) })
   }
   return found
 }
 
-/** Splits hits into parts that may be read at once, in order. */
-async function partsOf(
+/** A row of a result. Its value is null until it is read, where it is large. */
+type ResultRow = Parameters<typeof toMemory>[0] & { seq: number; bytes: number }
+type Rows = ReadonlyMap<number, Omit<ResultRow, 'value'> & { value: string | null }>
+
+/** Reads the rows of hits, without values that are larger than the share of each. */
+async function readRows(
   { db, engine }: Pick<Store, 'db' | 'engine'>,
-  hits: readonly RankedHit[],
-): Promise<RankedHit[][]> {
-  if (hits.length === 0) return []
-  const width = widthOf(engine, ['value', 'tags']).as('bytes')
-  const sizes = await db.selectFrom('memories').select(['seq', width]).where('seq', 'in', seqsOf(hits)).execute()
-  const bytesOf = new Map(sizes.map(({ seq, bytes }) => [seq, bytes]))
+  space: number,
+  hits: readonly Hit[],
+): Promise<Rows> {
+  const width = widthOf(engine, ['value', 'tags'])
+  const small = sql<string | null>`case when ${width} <= ${Math.floor(READ_BYTES / hits.length)} then value end`
+  const rows = await db
+    .selectFrom('memories')
+    .select(['seq', 'id', 'key', 'namespace', 'project', 'tags', 'written_by', 'version'])
+    .select(['created_at', 'updated_at', 'expires_at', width.as('bytes'), small.as('value')])
+    .where('space', '=', space)
+    .where('seq', 'in', seqsOf(hits))
+    .execute()
+  return new Map(rows.map((row) => [row.seq, row]))
+}
+
+/** Splits the hits without a value into parts that may be read at once, in order. */
+function partsOf(hits: readonly RankedHit[], rows: Rows): RankedHit[][] {
   const parts: RankedHit[][] = []
   let room = 0
   for (const hit of hits) {
-    const bytes = bytesOf.get(hit.seq) ?? 0
-    if (parts.length === 0 || bytes > room) {
+    const row = rows.get(hit.seq)
+    if (row?.value !== null) continue
+    if (parts.length === 0 || row.bytes > room) {
       parts.push([])
       room = READ_BYTES
     }
     parts.at(-1)?.push(hit)
-    room -= bytes
+    room -= row.bytes
   }
   return parts
 }
 
-async function rowsOf(db: Kysely<Schema>, space: number, hits: readonly Hit[]) {
-  const of = db.selectFrom('memories').where('space', '=', space).where('seq', 'in', seqsOf(hits))
-  const rows = await of.select(['seq', ...MEMORY_COLUMNS]).execute()
-  return new Map(rows.map((row) => [row.seq, row]))
+/** Reads the values of a part. */
+async function addValues(db: Kysely<Schema>, rows: Rows, part: readonly Hit[]): Promise<void> {
+  const values = await db.selectFrom('memories').select(['seq', 'value']).where('seq', 'in', seqsOf(part)).execute()
+  for (const { seq, value } of values) {
+    const row = rows.get(seq)
+    if (row) row.value = value
+  }
 }
 
 const seqsOf = (hits: readonly Hit[]): number[] => hits.map(({ seq }) => seq)

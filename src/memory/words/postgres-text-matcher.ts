@@ -26,6 +26,9 @@ export function createPostgresTextMatcher(db: Kysely<Schema>): TextMatcher {
   }
 
   return {
+    async prepare(filter) {
+      await isSmall(filter)
+    },
     async matching(wanted, filter) {
       const conditions = [isLive(filter.now), ...filterConditions(filter)]
       if (await isSmall(filter)) {

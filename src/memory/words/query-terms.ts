@@ -5,7 +5,7 @@ import { fuzzyMatches } from './fuzzy-matches.ts'
 import { type IndexedWord, wordsIn } from './indexed-words.ts'
 import type { MemoryWords, StoredWord } from './memory-words.ts'
 import { type Alternative, type Term, termOf } from './search-term.ts'
-import { splitCompound } from './split-compound.ts'
+import { splitCompounds } from './split-compound.ts'
 import { typosAllowed } from './typos.ts'
 
 /** Maximum number of words of a query that are used; further words add cost without meaning. */
@@ -24,10 +24,11 @@ const ENDING = 0.5
 /** Weight of a word that begins with the query's word. It falls with the word's length. */
 const BEGINNING = { most: 0.9, least: 0.5 }
 
-/** The words of a space, which expand queries. `held`: number of memories in the space. */
-export interface Vocabulary {
+/** The words of a space, which expand queries. */
+interface Vocabulary {
   words: MemoryWords
   space: number
+  /** Number of memories in the space. */
   held: number
 }
 
@@ -39,10 +40,14 @@ export interface Vocabulary {
  * - if no memory holds any of those, substitutes. The first kind that some memory holds is used: compounds that end
  *   with it; its own parts; words within one typo (from 4 letters) or two (from 8), unless it has a digit
  */
-export async function meaningOf(query: string, { words, space, held }: Vocabulary): Promise<Term[]> {
+export async function meaningOf(
+  query: string,
+  { words, space, held: counting }: Omit<Vocabulary, 'held'> & { held: Promise<number> },
+): Promise<Term[]> {
   const typed = distinct(query)
   const lookups = [...typed.flatMap(({ text, parts }) => [text, ...parts]), ...joints(typed)]
-  const known = groupByStem(await words.alike(space, lookups))
+  const [alike, held] = await Promise.all([words.alike(space, lookups), counting])
+  const known = groupByStem(alike)
   const same = (text: string) => known.get(stemOf(text)) ?? []
   const kept = withoutStopWords(joined(typed, (text) => same(text).some(({ word }) => word === text)))
   const texts = [...new Set(kept.flatMap((word) => (isKnown(word, same) ? [word.text] : word.parts)))]
@@ -51,31 +56,43 @@ export async function meaningOf(query: string, { words, space, held }: Vocabular
     texts.filter((text) => takesMore(text, same(text))),
   )
 
-  let respelled = 0
-  const terms: Term[] = []
-  for (const text of texts) {
-    const alike = same(text).map((it) => weighed(it, it.word === text ? 1 : SAME_STEM))
+  const terms = texts.map((text) => {
+    const stems = same(text).map((it) => weighed(it, it.word === text ? 1 : SAME_STEM))
     const longer = (begun.get(text) ?? []).map((it) => weighed(it, shareOf(text, it.word)))
-    const found = [...alike, ...longer]
-    if (found.length > 0) terms.push(termOf(text, { found, counted: alike.length > 0 ? alike : longer, held }))
-    else if (isUnspaced(text) || respelled++ >= MAX_RESPELLED) terms.push(termOf(text, { found, counted: [], held }))
-    else terms.push(...(await instead(text, { words, space, held })))
-  }
-  return terms
+    return termOf(text, { found: [...stems, ...longer], counted: stems.length > 0 ? stems : longer, held })
+  })
+  const unknown = terms.filter((term) => term.words.size === 0 && !isUnspaced(term.text)).slice(0, MAX_RESPELLED)
+  const others = await substitutes(
+    unknown.map(({ text }) => text),
+    { words, space, held },
+  )
+  return terms.flatMap((term) => others.get(term.text) ?? term)
 }
 
-/** Finds substitutes for a word that no memory holds. */
-async function instead(text: string, { words, space, held }: Vocabulary): Promise<Term[]> {
-  const ended = ((await words.endingWith(space, [text])).get(text) ?? []).map((it) => weighed(it, ENDING))
-  if (ended.length > 0) return [termOf(text, { found: ended, counted: ended, held })]
-  const parts = await splitCompound(text, (some) => words.alike(space, some))
-  if (parts.length > 0)
-    return parts.map((part) => termOf(part.word, { found: [weighed(part, 1)], counted: [weighed(part, 1)], held }))
+/** Finds substitutes for words that no memory holds. */
+async function substitutes(texts: readonly string[], { words, space, held }: Vocabulary): Promise<Map<string, Term[]>> {
+  if (texts.length === 0) return new Map()
+  const [ended, compounds] = await Promise.all([
+    words.endingWith(space, texts),
+    splitCompounds(texts, (some) => words.alike(space, some)),
+  ])
+  const found = texts.map(async (text): Promise<[string, Term[]]> => {
+    const longer = (ended.get(text) ?? []).map((it) => weighed(it, ENDING))
+    if (longer.length > 0) return [text, [termOf(text, { found: longer, counted: longer, held })]]
+    const parts = (compounds.get(text) ?? []).map((part) => weighed(part, 1))
+    if (parts.length > 0) return [text, parts.map((it) => termOf(it.word, { found: [it], counted: [it], held }))]
+    return [text, [await corrected(text, { words, space, held })]]
+  })
+  return new Map(await Promise.all(found))
+}
+
+/** Corrects the typos of a word. */
+async function corrected(text: string, { words, space, held }: Vocabulary): Promise<Term> {
   const typos = typosAllowed(text)
   const near = typos === 0 ? [] : fuzzyMatches(text, typos, await words.maybe(space, text, typos))
   const closest = near.filter((it) => near[0]?.typos !== 1 || it.typos === 1).slice(0, MAX_SIMILAR)
   const found = closest.map((it) => weighed(it, similarity(text, it.typos)))
-  return [termOf(text, { found, counted: found, held })]
+  return termOf(text, { found, counted: found, held })
 }
 
 function distinct(query: string): IndexedWord[] {

@@ -6,29 +6,34 @@ const SHORTEST = 4
 const LONGEST = 64
 
 /**
- * Splits a compound into two words, with or without an "s" between them, as in German. Takes the pair found by `lookUp`
- * with the longest first part. Empty when there is none.
+ * Splits compounds into two words, with or without an "s" between them, as in German. Takes the pair found by `lookUp`
+ * with the longest first part. Has no entry for words that it cannot split.
  *
- * @example await splitCompound('rechnungsnummer', async () => []) // []
+ * @example await splitCompounds(['rechnungsnummer'], async () => []) // new Map()
  */
-export async function splitCompound(
-  compound: string,
+export async function splitCompounds(
+  compounds: readonly string[],
   lookUp: (words: readonly string[]) => Promise<readonly StoredWord[]>,
-): Promise<StoredWord[]> {
+): Promise<Map<string, StoredWord[]>> {
+  const splits = compounds.map((compound) => ({ compound, pairs: pairsOf(compound) }))
+  const asked = splits.flatMap(({ pairs }) => pairs.flatMap(({ head, tails }) => [head, ...tails]))
+  const held = new Map((await lookUp([...new Set(asked)])).map((word) => [word.word, word]))
+  const found = new Map<string, StoredWord[]>()
+  for (const { compound, pairs } of splits)
+    for (const { head, tails } of pairs) {
+      const first = held.get(head)
+      const last = tails.map((word) => held.get(word)).find((word) => word !== undefined)
+      if (first && last && !found.has(compound)) found.set(compound, [first, last])
+    }
+  return found
+}
+
+/** Lists the ways to split a compound, the longest first part first. */
+function pairsOf(compound: string): Array<{ head: string; tails: string[] }> {
   const letters = [...compound]
   if (letters.length < 2 * SHORTEST || letters.length > LONGEST || !letters.every(isLetter)) return []
   const ends = Array.from({ length: letters.length - 2 * SHORTEST + 1 }, (_, i) => i + SHORTEST).reverse()
-  const joint = ends.map((end) => ({ head: letters.slice(0, end).join(''), tail: letters.slice(end).join('') }))
-  const asked = joint.flatMap(({ head, tail }) => [head, ...tailsOf(tail)])
-  const held = new Map((await lookUp([...new Set(asked)])).map((word) => [word.word, word]))
-  for (const { head, tail } of joint) {
-    const first = held.get(head)
-    const last = tailsOf(tail)
-      .map((word) => held.get(word))
-      .find((word) => word !== undefined)
-    if (first && last) return [first, last]
-  }
-  return []
+  return ends.map((end) => ({ head: letters.slice(0, end).join(''), tails: tailsOf(letters.slice(end).join('')) }))
 }
 
 const tailsOf = (tail: string): string[] => (tail.startsWith('s') ? [tail, tail.slice(1)] : [tail])

@@ -34,6 +34,9 @@ export function createSqliteTextMatcher(db: Kysely<Schema>): TextMatcher {
   }
 
   return {
+    async prepare({ project }) {
+      if (project !== undefined) await isComplete()
+    },
     async matching(wanted, filter) {
       const byProject = filter.project !== undefined && (await isComplete())
       const { table, expression } = byProject ? lookUpInProjects(wanted, filter) : lookUpInAll(wanted, filter)

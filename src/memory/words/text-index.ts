@@ -17,7 +17,7 @@ export interface Candidate {
 }
 
 /** Lookup of memories by words, in the engine's full-text index. */
-export interface TextIndex extends Pick<TextMatcher, 'isComplete' | 'addMissing'> {
+export interface TextIndex extends Pick<TextMatcher, 'prepare' | 'isComplete' | 'addMissing'> {
   /** Returns the newest `limit` matching memories, in any order. */
   candidates(wanted: Wanted, filter: TextFilter, limit: number): Promise<Candidate[]>
   /** Counts the matches, up to `limit`. */

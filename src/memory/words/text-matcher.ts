@@ -40,6 +40,8 @@ export interface Batch {
 
 /** Word lookup of an engine. The expansion of a query and the ranking are the same for all engines. */
 export interface TextMatcher {
+  /** Reads what `matching` needs for a filter, so that it is there when the words are known. */
+  prepare(filter: TextFilter): Promise<void>
   /** The `from … where …` clause of the matching memories, with the table `memories`. */
   matching(wanted: Wanted, filter: TextFilter): Promise<RawBuilder<unknown>>
   /** Sort key for the newest first, read from the index. */
