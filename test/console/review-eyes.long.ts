@@ -25,7 +25,7 @@ async function showFace(page: Page): Promise<void> {
   }, readFileSync(FACES).toString('base64'))
 }
 
-/** What `review-eyes.test.ts` shows with a double of the library, with the library itself: it takes seconds for an image here. */
+/** Repeats `review-eyes.test.ts` with the library itself in place of a double: it takes seconds for an image here. */
 describe('eyes on the page of gazeway review, found by the library of the console', { skip: WITHOUT_BROWSER }, () => {
   let browser: FullBrowser
   before(async () => {
