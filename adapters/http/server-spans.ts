@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Context, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import { onReplyClosed } from '../web/reply-closed.ts'
 import { noteTrace } from '../web/trace-parent.ts'
 
 /** Routes that machines ask all the time. Spans of them would hide the others. */
@@ -29,7 +30,7 @@ export function serverSpan(
   const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
   const { traceId, spanId, traceFlags } = span.spanContext()
   noteTrace(incoming, `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`)
-  outgoing.once('close', () => {
+  onReplyClosed(outgoing, () => {
     // A client that left before the reply has no status.
     if (outgoing.headersSent) {
       const { statusCode } = outgoing

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import type { Frame } from '../web/frame-context.ts'
+import { onReplyClosed } from '../web/reply-closed.ts'
 import { CLIENT_GONE } from '../web/request-log.ts'
 import { cached } from './cached.ts'
 import type { Meters } from './meters.ts'
@@ -61,7 +62,7 @@ export function requestMetrics(
     function began(pattern: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
       const start = performance.now()
       inFlight += 1
-      outgoing.on('close', () => {
+      onReplyClosed(outgoing, () => {
         inFlight -= 1
         const count = ofRoute(pattern).count(incoming.method ?? '')(statusOf(outgoing))
         count((performance.now() - start) / 1000)

@@ -1,6 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Receiver } from '../../src/inference/relay/receiver.ts'
 import type { Arrival } from './arrival.ts'
+import { onReplyClosed } from './reply-closed.ts'
 
 /** Maximum size of a reply that is joined with its head and written as one piece, in bytes. */
 const ONE_PIECE_BYTES = 16 * 1024
@@ -18,10 +19,12 @@ export function receiverOf({ outgoing, requestId }: Arrival, stallMs: number): R
   const listeners: (() => void)[] = []
   // Not an AbortController: creating one for each request is expensive.
   let gone = outgoing.destroyed
-  outgoing.on('close', () => {
+  onReplyClosed(outgoing, () => {
+    // Emptied in any case: V8 may have made the list old, see `onReplyClosed`.
+    const waiting = listeners.splice(0)
     if (outgoing.writableFinished) return
     gone = true
-    for (const listener of listeners) listener()
+    for (const listener of waiting) listener()
   })
   function end(bytes?: Buffer | string): void {
     if (bytes === undefined) outgoing.end()

@@ -165,23 +165,29 @@ function receive(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
       incoming.removeAllListeners('data').resume()
       reject(error)
     }
-    incoming.on('data', (chunk: Buffer) => {
+    function onData(chunk: Buffer): void {
       try {
         count(chunk.length)
         gathered.push(chunk)
       } catch (error) {
         refuse(error)
       }
-    })
-    incoming.on('end', () => {
-      // The request lives as long as its call, and holds this listener.
+    }
+    function onEnd(): void {
+      // The request lives as long as its call, and holds its listeners; beyond that, too, where it is old, see
+      // `onReplyClosed`.
+      incoming.off('data', onData).off('end', onEnd).off('error', gone)
       const received = gathered.take()
-      if (size > LARGE_JSON) return resolve(joinInTurns(received, size))
+      if (size > LARGE_JSON) {
+        resolve(joinInTurns(received, size))
+        return
+      }
       const bytes = received.length === 1 && received[0] ? received[0] : Buffer.concat(received)
       if (size <= LARGEST_KEPT) (incoming as Read)[BODY] = bytes
       resolve(bytes)
-    })
+    }
     const gone = (cause?: unknown) => reject(new GazewayError('cancelled', 'The client disconnected.', { cause }))
+    incoming.on('data', onData).on('end', onEnd)
     // The client may have disconnected while the key was looked up. The event was emitted then, before this listener.
     if (incoming.destroyed) gone()
     else incoming.on('error', gone)

@@ -11,6 +11,7 @@ import type { FastLane } from './fast-lane.ts'
 import type { Frame } from './frame-context.ts'
 import { type Address, listen } from './listen.ts'
 import { type ClientError, refuseConnection, refuseRequest, unreadable } from './refuse.ts'
+import { onReplyClosed } from './reply-closed.ts'
 import { logRequest } from './request-log.ts'
 import { targetFault } from './request-target.ts'
 import { type OnUpgrade, passUpgrades, shouldUpgradeCallback } from './websocket-upgrades.ts'
@@ -171,7 +172,7 @@ function createReplies(): Replies {
       const unsent = connections.get(socket) ?? []
       unsent.push(reply)
       working++
-      reply.once('close', () => {
+      onReplyClosed(reply, () => {
         unsent.splice(unsent.indexOf(reply), 1)
         if (stopping) closeIfUnused(socket, unsent)
       })
@@ -244,7 +245,7 @@ function notifyWaiting(incoming: IncomingMessage, outgoing: ServerResponse): voi
     })
   socket.setMaxListeners(0)
   socket.once('close', tell)
-  outgoing.once('close', () => socket.off('close', tell))
+  onReplyClosed(outgoing, () => socket.off('close', tell))
 }
 
 /** Tells whether a connection has sent nothing at all. */
