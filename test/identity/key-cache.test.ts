@@ -89,6 +89,19 @@ describe('the key cache', () => {
     assert.deepEqual([cache.peek('key_1'), cache.peek('key_2')?.identity?.id], [undefined, 'key_2'])
   })
 
+  it('keeps known keys at hand through a flood of made-up ones', async () => {
+    const known = cache.get('key_1')
+    reads.shift()?.(ROW)
+    await known
+    for (let i = 0; i < 10_100; i++) {
+      const unknown = cache.get(`made-up ${i}`)
+      reads.shift()?.(undefined)
+      assert.equal((await unknown).identity, null)
+    }
+    assert.equal(cache.peek('key_1')?.identity?.name, 'a')
+    assert.equal(cache.peek('made-up 0'), undefined, 'of those only the latest are kept')
+  })
+
   it('takes the age of an entry from when its read began', async () => {
     const slow = cache.get('key_1')
     elapsed = 3_999

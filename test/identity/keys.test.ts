@@ -205,13 +205,6 @@ describe('keys', () => {
     await assert.rejects(guard.authenticate(token), (error) => !(error instanceof GazewayError))
   })
 
-  it('keeps known keys at hand through a flood of made-up ones', async () => {
-    const { key } = await keys.create({ name: 'a' })
-    await keys.authenticate(key)
-    for (let i = 0; i < 10_100; i++) await refusal(newToken().token)
-    assert.ok(keys.authenticateCached(key))
-  })
-
   it('serves a key that it read 2 s ago while it reads it again', async () => {
     const { key, record } = await keys.create({ name: 'a' })
     await keys.authenticate(key)
