@@ -102,20 +102,38 @@ export function platformOf({ stderr }: GatewayProcess): Promise<string> {
  * where requests take another way. Its key never shows.
  */
 export function onEachUpstream(name: string, tests: (gateway: () => GatewayProcess) => void): void {
-  for (const kind of ['the sandbox', 'a provider over the network'])
+  for (const [kind, started] of [
+    ['the sandbox', onSandbox],
+    ['a provider over the network', onProvider],
+  ] as const)
     describe(`${name} on ${kind}`, () => {
       let gateway: GatewayProcess
-      let provider: UpstreamDouble | undefined
       before(async () => {
-        if (kind !== 'the sandbox') provider = await startProvider()
-        gateway = await startGatewayProcess(newPlace(), { args: ['--upstream', provider?.url ?? 'sandbox'] })
-      })
-      after(async () => {
-        await gateway.stop()
-        await provider?.close()
+        gateway = await started()
       })
       tests(() => gateway)
     })
+}
+
+let sandbox: Promise<GatewayProcess> | undefined
+let overNetwork: Promise<GatewayProcess> | undefined
+let provider: UpstreamDouble | undefined
+after(async () => {
+  for (const started of [sandbox, overNetwork]) await (await started)?.stop()
+  await provider?.close()
+})
+
+/** The gateways on each kind of upstream, which all test files of a process share. */
+function onSandbox(): Promise<GatewayProcess> {
+  sandbox ??= startGatewayProcess(newPlace(), { args: ['--upstream', 'sandbox'] })
+  return sandbox
+}
+function onProvider(): Promise<GatewayProcess> {
+  overNetwork ??= startProvider().then((started) => {
+    provider = started
+    return startGatewayProcess(newPlace(), { args: ['--upstream', started.url] })
+  })
+  return overNetwork
 }
 
 /** Runs tests on an upstream that does what each test tells it to. */
