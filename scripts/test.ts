@@ -65,6 +65,7 @@ const runner = spawn(
     env: {
       ...process.env,
       TMPDIR: temporary,
+      GAZEWAY_TEST_LONG: values.long ? '1' : '',
       GAZEWAY_TEST_CLUSTER: join(temporary, 'cluster'),
       GAZEWAY_TEST_STORE: join(temporary, 'empty.db'),
       GAZEWAY_TEST_PROGRAMS: join(temporary, 'programs'),

@@ -10,6 +10,7 @@ import { CONFIG_KEYS, schemaOf } from '../../src/config/config-keys.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { VERBATIM_PATHS } from '../../src/inference/api/verbatim-paths.ts'
 import { tools } from '../../tools/index.ts'
+import { runsOf } from '../doubles/runs.ts'
 import { describedSchema } from './described-schema.ts'
 import { type RunningPlatform, startPlatform } from './platform.ts'
 
@@ -29,9 +30,9 @@ interface Schema {
 }
 
 /** Requests for each route. */
-const RUNS = 6
+const RUNS = runsOf(6)
 /** Values for each schema. */
-const VALUES = 150
+const VALUES = runsOf(150)
 
 /** Texts that checks and conversions of texts have met, or have not met yet. */
 const TEXTS = [

@@ -4,7 +4,6 @@ import { forgetSweep } from '../../src/forget/forget.ts'
 import { MemoryInput } from '../../src/memory/memory.ts'
 import { Claim, Completion, NewTask } from '../../src/tasks/tasks.ts'
 import { ask, type RunningPlatform, startPlatform } from '../adapters/platform.ts'
-import { type PostgresServer, startPostgres } from '../contract/postgres-server.ts'
 import { completion, json, startUpstream, type UpstreamDouble } from '../doubles/upstream.ts'
 import { humanStream } from '../gaze/human-stream.ts'
 import { holdersOf } from './holders-of.ts'
@@ -15,7 +14,7 @@ const MARK = 'zanzibar'
 const OTHER = 'lofoten'
 
 /** Tests of forgetting, for every engine. */
-function forgetting(engine: string, open: () => Promise<string | null>): void {
+export function forgetting(engine: string, open: () => Promise<string | null>): void {
   describe(`forgetting a person on ${engine}`, () => {
     let upstream: UpstreamDouble
     let platform: RunningPlatform
@@ -255,12 +254,3 @@ function forgetting(engine: string, open: () => Promise<string | null>): void {
     })
   })
 }
-
-forgetting('SQLite', async () => null)
-
-let server: PostgresServer | undefined
-after(() => server?.remove())
-forgetting('PostgreSQL', async () => {
-  server = await startPostgres()
-  return server.databaseWithTables()
-})

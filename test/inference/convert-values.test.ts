@@ -24,6 +24,7 @@ import { geminiOverChat } from '../../src/inference/passages/gemini-over-chat.ts
 import type { Passage } from '../../src/inference/passages/passage.ts'
 import { responseOverChat } from '../../src/inference/passages/response-over-chat.ts'
 import { WrongTypeError } from '../../src/text/typed-reader.ts'
+import { runsOf } from '../doubles/runs.ts'
 
 /** A conversion, and what it leaves out by design: a pattern of dotted paths, and the reason. */
 interface Conversion {
@@ -771,7 +772,7 @@ describe('a value of a wrong type, in any field', () => {
             }
         }),
         // A conversion through another one is made of two that are tested by themselves.
-        { numRuns: conversion.name.includes('through') ? 20 : 60 },
+        { numRuns: runsOf(conversion.name.includes('through') ? 20 : 60) },
       )
     })
   }

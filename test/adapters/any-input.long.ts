@@ -1,0 +1,2 @@
+// The same with all runs.
+import './any-input.test.ts'

@@ -1,0 +1,3 @@
+import { cutShort } from './cut-short.ts'
+
+cutShort([['--http'], ['--escrow']])

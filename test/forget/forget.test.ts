@@ -1,0 +1,3 @@
+import { forgetting } from './forgetting.ts'
+
+forgetting('SQLite', async () => null)

@@ -1,0 +1,2 @@
+// The same with all runs.
+import './convert-values.test.ts'
