@@ -9,17 +9,24 @@ import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } 
 import { widthOf } from '../store/row-bytes.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
-import type { CallRow } from '../store/tables/calls-tables.ts'
-import { unindexed } from '../store/unindexed.ts'
+import {
+  type Conditions,
+  hasStatusIndex,
+  inOrder,
+  isBehind,
+  meeting,
+  type Narrower,
+  type Place,
+  type SelectedCalls,
+} from './call-conditions.ts'
 import { type CallRecord, CallStatus } from './call-record.ts'
-import { type CallSelection, countCalls, isOfKept, KEPT_FILTERS, keysOfGroup, meetingKept } from './call-selection.ts'
+import { type CallSelection, countCalls, isOfKept, KEPT_FILTERS, keysOfGroup } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
-import { amongst, type FILTER_COLUMNS, readTotals } from './call-totals.ts'
-import { callsOfSession, meetingAny, type SessionCondition } from './named-session.ts'
+import { type FILTER_COLUMNS, readTotals } from './call-totals.ts'
+import { callsOfSession } from './named-session.ts'
+import { placesByHours } from './places-by-hours.ts'
 import { CALL_COLUMNS, type ReadCall, toRecord } from './stored-call.ts'
 
-/** Earlier than all calls. */
-const FIRST_TIME = '0001-01-01T00:00:00.000Z'
 /** Most keys of a group whose calls are read one key after another. */
 const MOST_CALLERS = 200
 /** Selections of one list that are read at once. */
@@ -59,20 +66,23 @@ export async function listCalls(
   const conditions = await conditionsOf(store, filter, models)
   const selection = { ...conditions, by: await smallerOf(store, { ...filter, callers: conditions.callers }) }
   const { from, to } = selection
-  const { offset = 0, cursor } = filter
+  const { cursor } = filter
   // No index leads to them: a whole history may be read, on the reader's thread.
   const isLookedThrough = isOfKept(filter)
+  const after = placeAfter(cursor)
+  const page = { offset: filter.offset ?? 0, limit: filter.limit + 1 }
+  const places = isOfSums(selection) ? await placesByHours(store, selection, { ...page, after }) : null
   const db = isLookedThrough ? store.reads : pageReader(store, filter)
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, z.tuple([z.string(), z.string()]))
-  const each = newestFirst(db, selection).map((calls) =>
-    after === undefined ? calls : calls.where(sql<boolean>`(at, call_id) < (${after[0]}, ${after[1]})`),
-  )
+  const each = newestFirst(db, selection).map((calls) => (after === undefined ? calls : calls.where(isBehind(after))))
+  const read = <Row>(limit: number, select: Select<Row>) =>
+    places === null
+      ? newest(each, select, { db, limit, offset: page.offset })
+      : rowsAt(db, places.slice(0, limit), select)
   return readPage(filter, {
-    rows: (limit) => newest<ReadCall>(each, (calls) => listed(calls, store.engine), { db, limit, offset }),
+    rows: (limit) => read<ReadCall>(limit, (calls) => listed(calls, store.engine)),
     async sizes(limit) {
       const width = listedWidth(store.engine).as('bytes')
-      const rows = await newest(each, (calls) => calls.select(width), { db, limit, offset })
-      return rows.map(({ bytes }) => bytes)
+      return (await read(limit, (calls) => calls.select(width))).map(({ bytes }) => bytes)
     },
     total: () => {
       if (filter.session !== undefined || isLookedThrough)
@@ -84,6 +94,13 @@ export async function listCalls(
   })
 }
 
+/** Place that a page begins behind. */
+function placeAfter(cursor: string | undefined): Place | undefined {
+  if (cursor === undefined) return undefined
+  const [at, call_id] = decodeCursor(cursor, z.tuple([z.iso.datetime(), z.string()]))
+  return { at, call_id }
+}
+
 /** Reads the ids of the newest calls that meet a filter, newest first. */
 export async function newestIds(
   store: Store,
@@ -91,8 +108,11 @@ export async function newestIds(
   models: string[] | undefined,
   limit: number,
 ): Promise<string[]> {
-  const each = newestFirst(store.db, await conditionsOf(store, filter, models))
-  return (await newestPlaces(each, limit)).map(({ call_id }) => call_id)
+  const selection = await conditionsOf(store, filter, models)
+  const places = isOfSums(selection)
+    ? await placesByHours(store, selection, { offset: 0, limit })
+    : await newestPlaces(newestFirst(store.db, selection), limit)
+  return places.map(({ call_id }) => call_id)
 }
 
 /** Reads calls by their ids, newest first, without content. */
@@ -106,12 +126,11 @@ export async function callsByIds({ db }: Store, ids: readonly string[]): Promise
   return rows.map((row) => toRecord({ ...row, content: null }))
 }
 
-/** Conditions of a list. `sessions` are those that name one session. */
-type Conditions = Pick<CallFilter, keyof typeof KEPT_FILTERS | 'path' | 'caller_id'> &
-  CallSelection & { by?: Narrower; sessions?: readonly SessionCondition[] | undefined }
-
-/** Column whose index leads to fewer calls; null where the engine decides. */
-type Narrower = 'caller_id' | 'status' | null
+/** Tells whether the sums of hours lead to calls: to those of a model or path, where no index does. */
+const isOfSums = (selection: Conditions): boolean =>
+  (selection.models !== undefined || selection.path !== undefined) &&
+  selection.sessions === undefined &&
+  !isOfKept(selection)
 
 /** Compares the calls of a caller or group with those of a status. An engine without statistics reads either whole history. */
 async function smallerOf(
@@ -145,15 +164,11 @@ async function conditionsOf(
   }
 }
 
-/** Selects the calls that meet all conditions, newest first: a query for each model, name of a session and key of a group. */
-const newestFirst = (db: Kysely<Schema>, selection: Conditions): Selected[] =>
+/** Selects the calls that meet all conditions, newest first: a query for each name of a session and key of a group. */
+const newestFirst = (db: Kysely<Schema>, selection: Conditions): SelectedCalls[] =>
   ofEachCaller(selection).flatMap((ofCaller) =>
-    (selection.models?.map((model) => [model]) ?? [undefined]).flatMap((models) =>
-      (selection.sessions?.map((session) => [session]) ?? [undefined]).map((sessions) =>
-        meeting(db.selectFrom('calls'), { ...ofCaller, models, sessions })
-          .orderBy('at', 'desc')
-          .orderBy('call_id', 'desc'),
-      ),
+    (selection.sessions?.map((session) => [session]) ?? [undefined]).map((sessions) =>
+      inOrder(meeting(db.selectFrom('calls'), { ...ofCaller, sessions })),
     ),
   )
 
@@ -166,43 +181,8 @@ function ofEachCaller(selection: Conditions): Conditions[] {
   return callers.ids.map((one) => ({ ...selection, callers: undefined, caller_id: one, by: 'caller_id' }))
 }
 
-/**
- * Selects the calls that meet all conditions. Those of a session have an index of their own and are few: the indexes of
- * other columns would only mislead an engine without statistics.
- */
-function meeting(
-  calls: Selected,
-  { sessions, status, path, caller_id, callers, models, from, to, by = null, ...kept }: Conditions,
-): Selected {
-  const leads = (name: string) => sessions === undefined && (by === null || by === name)
-  const column = (name: string) => (leads(name) ? sql.ref<string>(name) : unindexed(name))
-  let query = calls
-  if (sessions !== undefined) query = query.where(meetingAny(sessions))
-  for (const condition of meetingKept(kept)) query = query.where(condition)
-  if (callers !== undefined) query = query.where(amongst(unindexed('caller_id'), callers))
-  // The names of a session are those of its caller.
-  if (caller_id !== undefined && sessions === undefined)
-    query = query.where(by === 'status' ? unindexed('caller_id') : sql.ref<string>('caller_id'), '=', caller_id)
-  if (status !== undefined) query = query.where(column('status'), '=', status)
-  // SQLite takes a partial index only where the query repeats its condition.
-  if (hasStatusIndex(status) && leads('status')) query = query.where(sql<boolean>`status <> 'ok'`)
-  if (path !== undefined) query = query.where(column('path'), '=', path)
-  if (models !== undefined) query = query.where(column('model'), 'in', models)
-  if (to !== undefined) query = query.where('at', '<', to)
-  const filters = [sessions, caller_id, path, models]
-  const hasIndex = hasStatusIndex(status) || filters.some((filter) => filter !== undefined)
-  // Without a range, SQLite would sort a whole history to order the calls of one moment.
-  const start = from ?? (hasIndex ? undefined : FIRST_TIME)
-  return start === undefined ? query : query.where('at', '>=', start)
-}
-
-/** Tells whether the index of calls by status has those of this one. Nearly all calls are `ok`: their times lead to them. */
-const hasStatusIndex = (status: string | undefined): boolean => status !== undefined && status !== 'ok'
-
-type Selected = SelectQueryBuilder<Schema, 'calls', object>
-
 /** Columns of a listed call, without content above the limit. */
-function listed(calls: Selected, engine: Engine): SelectQueryBuilder<Schema, 'calls', ReadCall> {
+function listed(calls: SelectedCalls, engine: Engine): SelectQueryBuilder<Schema, 'calls', ReadCall> {
   const width = widthOf(engine, ['content'])
   const content = sql<string | null>`case when ${width} <= ${LISTED_CONTENT} then content end`
   return calls.select(CALL_COLUMNS).select(content.as('content'))
@@ -213,29 +193,33 @@ const listedWidth = (engine: Engine) => {
   return sql<number>`(case when ${width} <= ${LISTED_CONTENT} then ${width} else 0 end)`
 }
 
-/** Place of a call in the order of lists. */
-type Place = Pick<CallRow, 'at' | 'call_id'>
+/** Selects columns of calls. */
+type Select<Row> = (calls: SelectedCalls) => SelectQueryBuilder<Schema, 'calls', Row>
 
 /**
- * Newest calls of some keys, models, or names of a session. Each is read through its own index: one query for several would
+ * Newest calls of some keys, or names of a session. Each is read through its own index: one query for several would
  * sort every match. Only their places are read from each; their other columns, of those that are among the newest of all.
  */
 async function newest<Row>(
-  each: readonly Selected[],
-  select: (calls: Selected) => SelectQueryBuilder<Schema, 'calls', Row>,
+  each: readonly SelectedCalls[],
+  select: Select<Row>,
   { db, limit, offset }: { db: Kysely<Schema>; limit: number; offset: number },
 ): Promise<Row[]> {
   const [only] = each
   if (only !== undefined && each.length === 1)
     return (await select(only).limit(limit).offset(offset).execute()) as Row[]
-  const ids = (await newestPlaces(each, offset + limit)).slice(offset).map(({ call_id }) => call_id)
-  if (ids.length === 0) return []
-  const calls: Selected = db.selectFrom('calls').where('call_id', 'in', ids)
-  return (await select(calls.orderBy('at', 'desc').orderBy('call_id', 'desc')).execute()) as Row[]
+  return rowsAt(db, (await newestPlaces(each, offset + limit)).slice(offset), select)
+}
+
+/** Reads the calls at some places, newest first. */
+async function rowsAt<Row>(db: Kysely<Schema>, places: readonly Place[], select: Select<Row>): Promise<Row[]> {
+  if (places.length === 0) return []
+  const ids = places.map(({ call_id }) => call_id)
+  return (await select(inOrder(db.selectFrom('calls').where('call_id', 'in', ids))).execute()) as Row[]
 }
 
 /** Places of the newest calls of several selections, newest first. */
-async function newestPlaces(each: readonly Selected[], limit: number): Promise<Place[]> {
+async function newestPlaces(each: readonly SelectedCalls[], limit: number): Promise<Place[]> {
   let places: Place[] = []
   for (let at = 0; at < each.length; at += QUERIES_AT_ONCE) {
     const some = each.slice(at, at + QUERIES_AT_ONCE)

@@ -44,7 +44,7 @@ export const KEPT_FILTERS = {
     .describe(`Kind of the call, as its client says; ${MAIN_KIND} also matches the calls whose client says none.`),
 } satisfies { [Column in 'address' | 'upstream' | 'kind']: z.ZodType<string | undefined> }
 const KEPT_COLUMNS = ['address', 'upstream', 'kind'] as const
-type KeptFilter = { [Column in (typeof KEPT_COLUMNS)[number]]?: string | undefined }
+export type KeptFilter = { [Column in (typeof KEPT_COLUMNS)[number]]?: string | undefined }
 
 /** Tells whether a filter has a column that only calls have. */
 export const isOfKept = (filter: KeptFilter): boolean => KEPT_COLUMNS.some((name) => filter[name] !== undefined)
@@ -91,6 +91,21 @@ export async function countCalls(store: Store, selection: CallSelection): Promis
     from (select status, calls from (${counts}) as counts union all select status, calls from (${sums}) as sums) as counted
     where status <> ${UNLISTED}`.execute(store.reads)
   return Number(rows[0]?.calls ?? 0)
+}
+
+/**
+ * Counts the recorded calls of each hour of a selection from the sums, newest first. Hours without any are missing.
+ *
+ * @param selection of whole hours
+ */
+export async function countsByHour(store: Store, selection: CallSelection): Promise<{ hour: string; calls: number }[]> {
+  const { counts, sums } = sources(store.engine, selection, 'hour')
+  const { rows } = await sql<{ hour: string; calls: number }>`
+    select time as hour, sum(calls) as calls
+    from (select time, status, calls from (${counts}) as counts
+      union all select time, status, calls from (${sums}) as sums) as counted
+    where status <> ${UNLISTED} group by time order by time desc`.execute(store.reads)
+  return rows.map(({ hour, calls }) => ({ hour, calls: Number(calls) }))
 }
 
 /** Sums a selection in one statement, so that counts being folded into sums are read exactly once. */

@@ -69,7 +69,7 @@ export function amongst(column: string | RawBuilder<unknown>, { group, ids }: Gr
 export async function readTotals(
   db: Kysely<Schema>,
   kind: { [Dimension in Exclude<keyof CountedCall, 'model'>]?: string | undefined } & {
-    models?: string[] | undefined
+    models?: readonly string[] | undefined
     callers?: GroupKeys | undefined
   },
 ): Promise<number> {

@@ -28,6 +28,10 @@ const onError = (error: unknown) => assert.fail(String(error))
 const SUMMED_UP =
   /\b(memory_totals|call_rollups|call_totals|gaze_sessions|gaze_dwell|keys|key_groups|budgets|session_totals|task_totals)\b/
 
+/** Steps to the calls of a model or path: the sums of hours, and the calls of these. */
+const OF_HOURS =
+  /SEARCH calls USING INDEX calls_at \(at>\? AND at<\?\)|SEARCH call_sums USING PRIMARY KEY \(level=\? AND start>\? AND start<\?/
+
 const TASK = `task_${'0'.repeat(32)}`
 const ESCROW = `esc_${'0'.repeat(32)}`
 const SWARM = `swarm_${'0'.repeat(32)}`
@@ -170,8 +174,13 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls by status': () => services.calls.history({ limit: 5, status: 'error', from, to }),
       'calls that succeeded': () => services.calls.history({ limit: 5, status: 'ok' }),
       'calls that succeeded in a time': () => services.calls.history({ limit: 5, status: 'ok', from, to }),
-      'calls by model': () => services.calls.history({ limit: 5, model: 'm' }),
-      'calls by path': () => services.calls.history({ limit: 5, path: '/v1/responses' }),
+      'calls by model': () => {
+        // Without calls, none are looked for.
+        for (const at of ['2026-11-19T07:10:00.000Z', '2026-11-19T09:10:00.000Z'])
+          services.calls.record({ ...callOf('key_1'), at, model: 'm' })
+        return services.calls.history({ limit: 5, model: 'm' })
+      },
+      'calls by path': () => services.calls.history({ limit: 5, path: callOf('key_1').path }),
       'calls by caller': () => services.calls.history({ limit: 5, caller_id: 'key_1' }),
       'statistics of calls of a group': () => services.calls.stats({ group_by: 'day', group: 'grp_1' }),
       'calls of a group': () => services.calls.history({ limit: 5, group: 'grp_1' }),
@@ -221,12 +230,12 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls that succeeded': /^SEARCH calls USING INDEX calls_at \(at>\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'calls that succeeded in a time':
         /^SEARCH calls USING INDEX calls_at \(at>\? AND at<\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
-      'calls by model': /calls_model \(model=\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
+      'calls by model': OF_HOURS,
       'refused calls of a caller': /calls_status \(status=\?\)/,
       'calls of a session': /calls_of_session \(session_id=\?\)|calls_of_session_number \(session=\? AND at>\?\)/,
       'calls of a session of a caller':
         /calls_of_session \(session_id=\? AND caller_id=\?\)|calls_of_session_number \(session=\?\)/,
-      'calls by path': /calls_path \(path=\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
+      'calls by path': OF_HOURS,
       'gaze records of a key and source': /gaze_stretches_of_caller_source \(caller_id=\? AND source=\?\)$/m,
       'gaze records of a key and file': /gaze_stretches_of_caller_path \(caller_id=\? AND path=\?\)/,
       'statistics of calls of a caller':

@@ -27,6 +27,7 @@ import { memoryWritersContract } from './memory-writers.ts'
 import { namedSessionsContract } from './named-sessions.ts'
 import { plansContract } from './plans.ts'
 import { projectsContract } from './projects.ts'
+import { rareCallsContract } from './rare-calls.ts'
 import { reasoningContract } from './reasoning.ts'
 import { retentionContract } from './retention.ts'
 import { reviewsContract } from './reviews.ts'
@@ -163,6 +164,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     gazeBatchesContract(open)
     gazePacksContract(open)
     callsContract(open)
+    rareCallsContract(open)
     keysContract(open)
     keyGroupsContract(open)
     connectionsContract(open)

@@ -40,6 +40,7 @@ import { up as outboxAndChatWords } from './043_outbox_and_chat_words.ts'
 import { up as escrowRecipients } from './044_escrow_recipients.ts'
 import { up as callTimes } from './045_call_times.ts'
 import { up as failedCalls } from './046_failed_calls.ts'
+import { up as callsByHour } from './047_calls_by_hour.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -89,4 +90,5 @@ export const MIGRATIONS: Migrations = {
   '044_escrow_recipients': escrowRecipients,
   '045_call_times': callTimes,
   '046_failed_calls': failedCalls,
+  '047_calls_by_hour': callsByHour,
 }

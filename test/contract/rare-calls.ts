@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import type { CallRecord } from '../../src/calls/call-record.ts'
+import { type Calls, createCalls } from '../../src/calls/calls.ts'
+import { foldCalls } from '../../src/calls/fold-calls.ts'
+import { callSweeps } from '../../src/calls/retention.ts'
+import type { Store } from '../../src/store/store.ts'
+import { callOf } from './calls.ts'
+import { runsOn } from './runs-on.ts'
+
+const MINUTE = 60_000
+const START = Date.parse('2026-03-01T00:00:00.000Z')
+const DAYS = 40
+
+/**
+ * Calls of forty days: three an hour of a frequent model and path, at times two in one millisecond; of a rare model one in
+ * most weeks, once many in an hour; and of a model that was in use for five days.
+ */
+const CALLS: CallRecord[] = Array.from({ length: DAYS * 72 }, (_, i) => ({
+  ...callOf(i % 3 ? 'key_a' : 'key_b'),
+  call_id: `call_${i.toString(16).padStart(32, '0')}`,
+  at: new Date(START + (i - (i % 10 === 1 ? 1 : 0)) * 20 * MINUTE).toISOString(),
+  model: modelOf(i),
+  path: i % 500 === 3 ? '/v1/embeddings' : '/v1/chat/completions',
+  status: i % 9 ? 'ok' : 'error',
+}))
+
+function modelOf(i: number): string {
+  if (i % 600 === 7 || (i > 1000 && i < 1006)) return 'rare'
+  return i > 400 && i < 760 ? 'passing' : 'frequent'
+}
+
+const FILTERS = [
+  ...['frequent', 'rare', 'passing', 'none'].map((model) => ({ model })),
+  ...['/v1/chat/completions', '/v1/embeddings', '/none'].map((path) => ({ path })),
+  { model: 'rare', caller_id: 'key_a' },
+  { model: 'passing', path: '/v1/embeddings' },
+  { model: 'frequent', status: 'error' as const },
+  { model: 'rare', address: '203.0.113.7' },
+]
+
+/** Tests of lists of a model or path, which the sums of hours lead to, for every engine. `open` opens an empty store. */
+export function rareCallsContract(open: () => Promise<Store>): void {
+  describe('calls of a model or path', () => {
+    let store: Store
+    let calls: Calls
+    let kept = CALLS.toReversed()
+    before(async () => {
+      store = await open()
+      calls = createCalls({ store, onError: (error) => assert.fail(String(error)) })
+      for (const call of CALLS) calls.record(call)
+      await calls.flush()
+    })
+    after(() => store.close())
+
+    const place = ({ at, call_id }: CallRecord) => `${at} ${call_id}`
+    const matches = (filter: (typeof FILTERS)[number], { from = '', to = '9' }: { from?: string; to?: string }) =>
+      kept
+        .filter((call) => Object.entries(filter).every(([name, value]) => call[name as keyof CallRecord] === value))
+        .filter(({ at }) => at >= from && at < to)
+        .sort((a, b) => (place(a) < place(b) ? 1 : -1))
+        .map(({ call_id }) => call_id)
+
+    async function listsAll(): Promise<void> {
+      const minutes = fc.integer({ min: -60, max: (DAYS + 1) * 1440 })
+      const time = fc.option(minutes.map((after) => new Date(START + after * MINUTE).toISOString()))
+      const ofPage = { limit: fc.integer({ min: 1, max: 40 }), offset: fc.nat(60) }
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...FILTERS),
+          fc.record({ from: time, to: time }),
+          fc.record(ofPage),
+          async (filter, range, page) => {
+            const times = { ...(range.from && { from: range.from }), ...(range.to && { to: range.to }) }
+            const expected = matches(filter, times)
+            const { limit, offset } = page
+            const list = async (more: { offset?: number; cursor?: string }) => {
+              const { items, next_cursor } = await calls.history({ ...filter, ...times, limit, ...more })
+              return { ids: items.map(({ call_id }) => call_id), next_cursor }
+            }
+            assert.deepEqual((await list({ offset })).ids, expected.slice(offset, offset + limit))
+            const first = await list({})
+            assert.equal(first.next_cursor === null, expected.length <= limit)
+            if (first.next_cursor !== null)
+              assert.deepEqual((await list({ cursor: first.next_cursor })).ids, expected.slice(limit, 2 * limit))
+          },
+        ),
+        { numRuns: runsOn(store, 80), endOnFailure: true },
+      )
+    }
+
+    it('are listed before any hour is folded', listsAll)
+
+    it('are listed when some hours are folded', async () => {
+      await foldCalls(store, new Date(START + 20 * 1440 * MINUTE).toISOString(), 100_000)
+      await listsAll()
+    })
+
+    it('are listed after older ones were pruned, also in the middle of an hour', async () => {
+      const now = () => new Date(START + (DAYS + 1) * 1440 * MINUTE)
+      const [prune] = callSweeps(store, now, () => 34).filter(({ name }) => name === 'audit.retention')
+      const limit = 72 * 6 + 1
+      assert.equal(await prune?.batch(limit), limit)
+      kept = CALLS.slice(limit).reverse()
+      assert.equal((await calls.history({ limit: 1 })).total, kept.length)
+      await listsAll()
+    })
+
+    it('are watched', async () => {
+      const watch = calls.watch({ model: 'rare' })
+      assert.deepEqual(await watch(), [])
+      const added = { ...callOf('key_a'), at: new Date().toISOString(), model: 'rare' }
+      calls.record(added)
+      calls.record({ ...callOf('key_a'), at: new Date().toISOString(), model: 'frequent' })
+      assert.deepEqual(
+        (await watch()).map(({ call_id }) => call_id),
+        [added.call_id],
+      )
+    })
+  })
+}
