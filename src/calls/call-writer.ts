@@ -19,6 +19,7 @@ import { addTotals } from './call-totals.ts'
 import { latencyBucket } from './latency-buckets.ts'
 import type { QueuedCall } from './queued-call.ts'
 import { addToSessions } from './session-sums.ts'
+import { requestedColumn } from './stored-call.ts'
 import { addObjects } from './upstream-objects.ts'
 
 /** Existing records looked up per statement. */
@@ -139,6 +140,7 @@ function rollUp(rows: readonly CallRow[]): CallRollupRow[] {
  */
 function toRow(record: CallRecord): CallRow {
   const { usage } = record
+  const model = withoutNul(record.model)
   return {
     call_id: record.call_id,
     at: record.at,
@@ -146,8 +148,8 @@ function toRow(record: CallRecord): CallRow {
     caller_id: record.caller_id,
     address: record.address,
     path: withoutNul(record.path),
-    requested_model: withoutNul(record.requested_model),
-    model: withoutNul(record.model),
+    requested_model: requestedColumn(withoutNul(record.requested_model), model),
+    model,
     upstream: record.upstream,
     stream: Number(record.stream),
     status: record.status,

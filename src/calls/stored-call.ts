@@ -56,6 +56,13 @@ export const CALL_COLUMNS = [
 /** A call as it is read: with the words of its session. */
 export type ReadCall = Omit<CallRow, 'session'>
 
+/** Requested model of a call that names the one that answered, as most do: it is stored once. */
+const SAME_MODEL = ''
+
+/** Model as it is stored for what a client asked for. An empty name asks for none. */
+export const requestedColumn = (requested: string | null, model: string | null): string | null =>
+  requested !== null && requested === model ? SAME_MODEL : requested || null
+
 /** Finds one call. Null when the trail does not contain it. */
 export async function findCall({ db }: Store, callId: string): Promise<CallRecord | null> {
   const row = await db
@@ -93,6 +100,7 @@ export function toRecord(row: ReadCall): CallRecord {
       'skipped' | 'changed' | 'usage' | 'cache' | 'timing' | 'stream' | 'upstream_cost_usd' | 'content'
     >),
     skipped: skipped === null ? [] : JSON.parse(skipped),
+    requested_model: fields.requested_model === SAME_MODEL ? fields.model : fields.requested_model,
     stream: stream === 1,
     usage,
     upstream_cost_usd: usage === null && statusOf(fields.status).isOvertaken ? null : toUsd(upstream_cost_micros),

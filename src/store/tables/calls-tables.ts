@@ -10,6 +10,7 @@ export interface CallRow {
   /** Address of the client. Null for tools on this machine. */
   address: string | null
   path: string
+  /** Empty where it is `model`. */
   requested_model: string | null
   model: string | null
   upstream: string
