@@ -47,7 +47,7 @@ const WORDS: Readonly<Record<Finding['verdict'], string>> = { ok: 'ok', warn: 'w
  *
  * @param print takes a line without its end
  * @param options.command path of the running command, which is compared to the installed one
- * @param options.recover true to count first what dead processes had not written
+ * @param options.recover true to count first what dead processes had not written, and to compare all settled calls
  * @param options.forgetFacts true to forget first what models refuse
  * @returns whether all checks passed
  */
@@ -79,7 +79,7 @@ export async function runDoctor(
   let healthy = true
   const damage = await damageOf(gateway.store)
   const first = [...(recover ? [RECOVERY] : []), ...(forgetFacts ? [FORGETTING] : [])]
-  for await (const found of runChecks(gateway, { first })) {
+  for await (const found of runChecks(gateway, { first, isThorough: recover })) {
     const isDamaged = found.name === 'store' && damage !== null
     const finding = isDamaged ? { ...found, verdict: 'fail' as const, text: damage } : found
     if (finding.verdict === 'fail') healthy = false

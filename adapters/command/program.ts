@@ -97,7 +97,10 @@ export const program = new Command('gazeway')
 program
   .command('doctor')
   .description('check the configuration, the store and the upstreams; exits with 1 if a check fails')
-  .option('--recover', 'first count what processes that died on this data folder had not written')
+  .option(
+    '--recover',
+    'first count what processes that died on this data folder had not written, and compare a whole week with its receipts',
+  )
   .option('--forget-facts', 'first forget what models are known to refuse')
   .action(async ({ recover = false, forgetFacts = false }: { recover?: boolean; forgetFacts?: boolean }) => {
     const { loaded, log } = await start()

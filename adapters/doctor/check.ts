@@ -5,7 +5,8 @@ export interface Check {
   name: string
   /** Section, setting or entry that it is about. */
   settings?: string
-  run(gateway: Gateway): Promise<string | { warning: string }>
+  /** @param isThorough true to look at all that a quick run leaves out */
+  run(gateway: Gateway, isThorough?: boolean): Promise<string | { warning: string }>
 }
 
 /** Result of a check. Its text says what to do. */

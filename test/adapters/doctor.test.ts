@@ -42,11 +42,16 @@ describe('doctor', () => {
     await upstream.close()
     await silent.close()
   })
-  async function doctor(flags: ConfigFlags = {}, env: Record<string, string> = {}, { data, project } = place) {
+  async function doctor(
+    flags: ConfigFlags = {},
+    env: Record<string, string> = {},
+    { data, project } = place,
+    options: Parameters<typeof runDoctor>[3] = {},
+  ) {
     const loaded = await loadConfig({ env: { GAZEWAY_HOME: data, ...env }, flags, cwd: project })
     const lines: string[] = []
     const log = createLog({ level: 'silent', secrets: () => loaded.secrets })
-    const healthy = await runDoctor(loaded, log, (line) => lines.push(line))
+    const healthy = await runDoctor(loaded, log, (line) => lines.push(line), options)
     return { code: healthy ? 0 : 1, lines }
   }
 
@@ -129,6 +134,29 @@ describe('doctor', () => {
       'Restore a backup',
     ])
       assert.ok(line.includes(fault), `${line} says ${fault}`)
+  })
+
+  it('says which calls of a long week it has not compared with their receipts, and compares them with --recover', async () => {
+    const { file, database } = await storeOf('busy')
+    const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+    database.exec(`
+      insert into calls (call_id, at, surface, path, upstream, stream, status, latency_ms, latency_bucket, usage_estimated,
+          upstream_cost_micros)
+        with recursive counted (n) as (select 1 union all select n + 1 from counted where n <= 20000)
+        select 'call_' || n, '${ago(7200)}', 'http', '/v1/responses', 'x', 0, 'ok', 1, 0, 0, 0 from counted;
+      insert into metered_calls (call_id, caller_id, model, at, margin_micros,
+        upstream_cost_micros, token, prompt_tokens, completion_tokens, total_tokens, usage_estimated, latency_ms, path, counted_on)
+      values ('lost', 'key_1', 'm', '${ago(86_400)}', 4, 5, 't', 1, 1, 2, 0, 1, '/v1/responses', '${ago(86_400).slice(0, 10)}')`)
+    database.close()
+    const trail = async (options = {}) => {
+      const { lines } = await doctor({ ...SANDBOX, store: `sqlite:${file}` }, {}, place, options)
+      return lines.find((line) => line.includes('  audit trail  ')) ?? ''
+    }
+    assert.match(
+      await trail(),
+      /^ok .* match their receipts; calls from \S+ until then were not compared, `gazeway doctor --/,
+    )
+    assert.match(await trail({ recover: true }), /^warn .* without a call record: 1, [^;]*; [^;]*before the charge$/)
   })
 
   async function storeOf(name: string): Promise<{ file: string; database: DatabaseSyncInstance }> {

@@ -17,7 +17,7 @@ const SETTLED_MS = 600_000
 /** Age of the oldest receipt that is looked at after a start, in milliseconds. */
 const OLDEST_MS = 7 * 86_400_000
 const DAY_MS = 86_400_000
-/** Newest calls that are compared with their receipts. */
+/** Newest calls that a quick look compares with their receipts. */
 const MOST_COMPARED = 20_000
 
 /** Range of times of receipts: `from` is inclusive, `before` exclusive. */
@@ -107,16 +107,25 @@ export interface Unmatched {
   receipts: number
   records: number
   from: string
+  /** Beginning of the time before `from` that was asked for and has more calls than are compared. Null for none. */
+  uncompared: string | null
 }
 
 /**
  * Counts receipts without a record and the reverse. The reverse counts answers to keys whose calls are charged, from
- * their first receipt on. The sweep has looked at older receipts: of a long history the newest calls are compared.
+ * their first receipt on. The sweep has looked at older receipts.
+ *
+ * @param most newest calls that are compared; null for all
  */
-export async function countUnmatched(store: Store, times: Times): Promise<Unmatched> {
+export async function countUnmatched(
+  store: Store,
+  times: Times,
+  most: number | null = MOST_COMPARED,
+): Promise<Unmatched> {
   const db = store.reads
   const { before } = times
-  const from = await laterOf(db, times)
+  const later = most === null ? undefined : await beginningOf(db, times, most)
+  const from = later ?? times.from
   const receipts = await sql<{ number: number }>`
     select count(*) as number from metered_calls as m where m.at >= ${from} and m.at < ${before}
       and not exists (select 1 from calls as c where c.call_id = m.call_id)`.execute(db)
@@ -128,12 +137,13 @@ export async function countUnmatched(store: Store, times: Times): Promise<Unmatc
       and (exists (select 1 from metered_calls as f where f.caller_id = c.caller_id and f.charged = 1 and f.at < c.at)
         or exists (select 1 from metered_usage as u where u.caller_id = c.caller_id and u.charged = 1 and u.day < ${until}))
       and not exists (select 1 from metered_calls as m where m.call_id = c.call_id)`.execute(db)
-  return { receipts: Number(receipts.rows[0]?.number), records: Number(records.rows[0]?.number), from }
+  const uncompared = later === undefined ? null : times.from
+  return { receipts: Number(receipts.rows[0]?.number), records: Number(records.rows[0]?.number), from, uncompared }
 }
 
-/** The beginning of a time, or that of its newest calls where it has more than are compared. */
-async function laterOf(db: Kysely<Schema>, { from, before }: Times): Promise<string> {
+/** Time of the oldest of the newest calls of a time; undefined where it has no more than so many. */
+async function beginningOf(db: Kysely<Schema>, { from, before }: Times, most: number): Promise<string | undefined> {
   const calls = db.selectFrom('calls').select('at').where('at', '>=', from).where('at', '<', before)
-  const [first] = await calls.orderBy('at', 'desc').offset(MOST_COMPARED).limit(1).execute()
-  return first?.at ?? from
+  const [first] = await calls.orderBy('at', 'desc').offset(most).limit(1).execute()
+  return first?.at
 }
