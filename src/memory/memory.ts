@@ -21,7 +21,7 @@ import type { Caller } from './records/trusted-writers.ts'
 import { fuse } from './search/fusion.ts'
 import { createSearch } from './search/memory-search.ts'
 import { readResults } from './search/results.ts'
-import { type Filters, scopeOf } from './search/search-scope.ts'
+import { type Filters, projectOf, scopeOf } from './search/search-scope.ts'
 import { createSimilar, type Similar } from './search/similar.ts'
 import type { AskForVectors } from './vectors/embedder.ts'
 import { liveVectors, type VectorSearch } from './vectors/vector-search.ts'
@@ -144,10 +144,10 @@ interface Finders {
 }
 
 async function openFinders(store: Store): Promise<Finders> {
-  const { db, engine, reads } = store
-  const search = createSearch(await openTextIndex(store), createMemoryWords({ db: reads, engine }))
+  const { db, engine, lookups } = store
+  const search = createSearch(await openTextIndex(store), createMemoryWords({ db: lookups, engine }))
   // Lookups while storing are small, so they need no worker thread.
-  const index = await openTextIndex({ engine, reads: db })
+  const index = await openTextIndex({ engine, reads: db, lookups: db })
   return { index, search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
 
@@ -177,9 +177,9 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
     context: CallContext = OPERATOR,
   ): Promise<FoundMemories> {
     const [{ search: byWords }, space] = [await opened(), await findSpace(db, owner)]
-    const scope = scopeOf(db, space, filters, time())
+    const scope = scopeOf(store.lookups, space, filters, time())
     const [found, near] = await Promise.all([
-      byWords(query, { space, scope }, Math.max(limit, FUSED)),
+      byWords(query, { space, project: projectOf(filters), scope }, Math.max(limit, FUSED)),
       scope.then((read) => vectors()?.find(query, read, context) ?? null),
     ])
     const hits = near === null ? found.hits : fuse(found.hits, near)

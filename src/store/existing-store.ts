@@ -51,6 +51,7 @@ export async function openForReading(file: string): Promise<{ store: Store; step
       engine,
       db,
       reads: db,
+      lookups: db,
       snapshot,
       write: readOnly,
       check: async () => false,

@@ -49,6 +49,15 @@ export async function runTogether(
   return rows
 }
 
+/** Maximum number of statements that are prepared: each takes memory on every connection. */
+const MAX_PREPARED = 500
+
+/** Runs a statement that PostgreSQL prepares once per connection. Its plan must not depend on the parameters. */
+export function runPrepared<R>(db: Kysely<Schema>, query: CompiledQuery<R>): Promise<QueryResult<R>> {
+  if (names.size < MAX_PREPARED) name(query.sql)
+  return db.executeQuery(query)
+}
+
 function compiled<R>(db: Kysely<Schema>, { form, parameters, build }: Statement<R>): CompiledQuery<R> {
   const { adapter } = db.getExecutor()
   const forms = built.get(adapter) ?? new Map<string, string>()
@@ -92,6 +101,10 @@ function buildChecked(form: string, parameters: readonly unknown[], build: () =>
   const { sql, parameters: named } = build()
   const same = named.length === parameters.length && named.every((value, i) => Object.is(value, parameters[i]))
   if (!same) throw new RangeError(`The statement ${form} does not name its parameters in the order of their values.`)
-  if (!names.has(sql)) names.set(sql, `gazeway_${names.size + 1}`)
+  name(sql)
   return sql
+}
+
+function name(sql: string): void {
+  if (!names.has(sql)) names.set(sql, `gazeway_${names.size + 1}`)
 }

@@ -24,6 +24,11 @@ export interface Store {
    */
   reads: Kysely<Schema>
   /**
+   * Connection for small reads: on PostgreSQL, those asked for at the same time share a round trip. On SQLite it is
+   * `reads`.
+   */
+  lookups: Kysely<Schema>
+  /**
    * Runs `work` in one write transaction: durable as a whole when the promise resolves, rolled back when it rejects.
    *
    * `work` may run again after a conflict or a lost connection, so it must not touch anything outside the transaction.

@@ -1,12 +1,41 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { runTogether, type Statement } from '../../src/store/prepared-sql.ts'
 import type { Schema } from '../../src/store/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** Statements that go to the engine as one. */
 export function togetherContract(open: () => Promise<Store>): void {
+  describe('small reads', () => {
+    it('that are asked for at the same time have a result or an error each, in one round trip to PostgreSQL', async () => {
+      const store = await open()
+      const { lookups } = store
+      const count = () =>
+        lookups
+          .selectFrom('spending')
+          .select(({ fn }) => fn.countAll().as('held'))
+          .execute()
+      const wrong = lookups
+        .selectFrom('spending')
+        .select('unknown' as never)
+        .execute()
+      const [first, failed, last] = await Promise.allSettled([count(), wrong, count()])
+      assert.deepEqual(
+        [first, last].map(({ status }) => status),
+        ['fulfilled', 'fulfilled'],
+      )
+      assert.match(String(failed.status === 'rejected' && failed.reason), /unknown/)
+      assert.deepEqual(await count(), [{ held: 0 }])
+      if (store.engine === 'postgres') {
+        const process = () => sql<{ id: number }>`select pg_backend_pid() as id`.execute(lookups)
+        const found = await Promise.all([process(), process(), process(), process()])
+        assert.equal(new Set(found.map(({ rows }) => rows[0]?.id)).size, 1)
+      }
+      await store.close()
+    })
+  })
+
   describe('statements that run together', () => {
     it('run in their order, each with a result of its own', async () => {
       const store = await open()

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { runPrepared } from '../../store/prepared-sql.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MemoryTotalsRow } from '../../store/tables/memory-tables.ts'
 
@@ -43,12 +44,12 @@ export async function addToTotals(
  */
 export async function totals(db: Kysely<Schema>, now: string, space: number, namespace?: string): Promise<Totals[]> {
   const only = namespace === undefined ? sql`` : sql`and namespace = ${namespace}`
-  const { rows } = await sql<Totals>`
+  const query = sql<Totals>`
     select ${space} as space, namespace, cast(sum(memories) as bigint) as memories, cast(sum(bytes) as bigint) as bytes,
       cast(sum(words) as bigint) as words from (
       select namespace, memories, bytes, words from memory_totals where space = ${space} ${only}
       union all
       select namespace, -1, -bytes, -words from memories where space = ${space} ${only} and expires_at <= ${now}
-    ) as held group by namespace having sum(memories) > 0 order by namespace`.execute(db)
-  return rows
+    ) as held group by namespace having sum(memories) > 0 order by namespace`.compile(db)
+  return (await runPrepared(db, query)).rows
 }

@@ -49,9 +49,8 @@ export interface SearchScope {
   averageWords: number
 }
 
-/** A space, and the scope in it, which is read while the query is expanded. */
-interface Within {
-  space: number
+/** Projects of a space, and the scope in them, which is read while the query is expanded. */
+interface Within extends Pick<TextFilter, 'space' | 'project'> {
   scope: Promise<SearchScope>
 }
 
@@ -66,7 +65,7 @@ export function createSearch(index: TextIndex, words: MemoryWords) {
     const [terms, scope] = await Promise.all([
       meaningOf(query, { words, space, held: within.scope.then(({ held }) => held) }),
       within.scope,
-      within.scope.then(({ filter }) => index.prepare(filter)),
+      index.prepare(within),
     ])
     const { filter } = scope
     const known = terms.filter((term) => term.words.size > 0)

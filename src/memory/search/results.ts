@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { PAGE_BYTES } from '../../store/page.ts'
+import { runPrepared } from '../../store/prepared-sql.ts'
 import { widthOf } from '../../store/row-bytes.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
@@ -75,13 +76,14 @@ async function readRows(
 ): Promise<Rows> {
   const width = widthOf(engine, ['value', 'tags'])
   const small = sql<string | null>`case when ${width} <= ${Math.floor(READ_BYTES / hits.length)} then value end`
-  const rows = await db
+  const query = db
     .selectFrom('memories')
     .select(['seq', 'id', 'key', 'namespace', 'project', 'tags', 'written_by', 'version'])
     .select(['created_at', 'updated_at', 'expires_at', width.as('bytes'), small.as('value')])
     .where('space', '=', space)
     .where('seq', 'in', seqsOf(hits))
-    .execute()
+    .compile()
+  const { rows } = await runPrepared(db, query)
   return new Map(rows.map((row) => [row.seq, row]))
 }
 

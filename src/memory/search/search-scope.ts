@@ -12,20 +12,20 @@ export type Filters = Omit<MemorySearch, 'query' | 'limit' | 'project'> &
   Pick<TextFilter, 'project'> & { trustedBy?: Caller | undefined }
 
 /** Returns the part of a space that a search covers, and the totals of the space. */
-export async function scopeOf(
-  db: Kysely<Schema>,
-  space: number,
-  { namespace, tags, project = null, projects, from, to, trustedBy }: Filters,
-  now: string,
-): Promise<SearchScope> {
+export async function scopeOf(db: Kysely<Schema>, space: number, filters: Filters, now: string): Promise<SearchScope> {
+  const { namespace, tags, from, to, trustedBy } = filters
   const all = await totals(db, now, space)
   const sum = (of: 'memories' | 'words') => all.reduce((total, row) => total + row[of], 0)
   const held = sum('memories')
   const inside = all.find((row) => row.namespace === namespace)?.memories ?? 0
   const scope = namespace === undefined ? undefined : { name: namespace, share: inside / Math.max(1, held) }
-  const only = projects === 'all' ? {} : { project }
-  const filter = { space, now, namespace: scope, ...only, tags, from: utc(from), to: utc(to), trustedBy }
+  const project = projectOf(filters)
+  const filter = { space, now, namespace: scope, project, tags, from: utc(from), to: utc(to), trustedBy }
   return { filter, held, averageWords: sum('words') / Math.max(1, held) }
 }
+
+/** The projects that a search covers, as in `TextFilter`. */
+export const projectOf = ({ project = null, projects }: Filters): TextFilter['project'] =>
+  projects === 'all' ? undefined : project
 
 const utc = (at: string | undefined) => (at === undefined ? undefined : toUtc(at))

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Engine } from '../../store/engine.ts'
-import { runBuiltRows } from '../../store/prepared-sql.ts'
+import { runBuiltRows, runPrepared } from '../../store/prepared-sql.ts'
 import { readPacked } from '../../store/rows-as-json.ts'
 import type { Schema } from '../../store/schema.ts'
 import type { MemoryWordRow } from '../../store/tables/memory-tables.ts'
@@ -14,6 +14,10 @@ const PART = 500
 /** Maximum number of words read per beginning or ending, and of those used: the most frequent. */
 const MAX_LOOKED_AT = 2000
 const MAX_TAKEN = 24
+/** Number of memories from which a word does not match longer words: it has enough matches. */
+const MANY = 1000
+/** Maximum number of stems in a prepared statement: there is one for each number. */
+const MAX_PREPARED = 50
 /** Shortest word that is searched as the end of other words, as in compounds. */
 const SHORTEST_ENDING = 4
 
@@ -100,7 +104,7 @@ const backwards = (word: string): string => [...word].reverse().join('')
 export interface MemoryWords {
   /** Returns those of `words` that memories hold, and all words that share a stem with one of them. */
   alike(space: number, words: readonly string[]): Promise<StoredWord[]>
-  /** Returns the most frequent longer words that begin with each of `beginnings`. */
+  /** Returns the most frequent longer words that begin with each of `beginnings`. None for a frequent word itself. */
   begunWith(space: number, beginnings: readonly string[]): Promise<Map<string, StoredWord[]>>
   /** Returns the most frequent longer words that end with each of `endings`. Short endings match no word. */
   endingWith(space: number, endings: readonly string[]): Promise<Map<string, StoredWord[]>>
@@ -111,25 +115,24 @@ export interface MemoryWords {
 /** Creates the word index of all spaces, in the tables of `of.db`. */
 export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): MemoryWords {
   const { db } = of
-  const read = (condition: RawBuilder<unknown>) =>
-    readPacked<StoredWord>(
-      of,
-      ['word', 'stem', 'memories'],
-      sql`select word, stem, memories from memory_words where ${condition}`,
-    )
-
-  async function inRanges(space: number, column: 'word' | 'ending', starts: readonly string[]) {
+  async function inRanges(
+    space: number,
+    column: 'word' | 'ending',
+    starts: readonly string[],
+    unless: (start: string) => RawBuilder<unknown> = () => sql``,
+  ) {
     const by = sql.ref(column)
     const ranges = [...new Set(starts)].map(
       (start) => sql`select * from (
         select * from (select cast(${start} as text) as start, word, stem, memories from memory_words
-          where space = ${space} and ${by} > ${start} and ${by} < ${`${start}\u{10ffff}`} and ${by} <> ''
+          where space = ${space} and ${by} > ${start} and ${by} < ${`${start}\u{10ffff}`} and ${by} <> '' ${unless(start)}
           order by ${by} limit ${MAX_LOOKED_AT}) as looked_at
         order by memories desc, word limit ${MAX_TAKEN}) as taken`,
     )
     const found = new Map<string, StoredWord[]>(starts.map((start) => [start, []]))
     if (ranges.length === 0) return found
-    const { rows } = await sql<StoredWord & { start: string }>`${sql.join(ranges, sql` union all `)}`.execute(db)
+    const query = sql<StoredWord & { start: string }>`${sql.join(ranges, sql` union all `)}`.compile(db)
+    const { rows } = await runPrepared(db, query)
     for (const { start, ...held } of rows) found.get(start)?.push(held)
     return found
   }
@@ -138,10 +141,21 @@ export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): M
     async alike(space, words) {
       if (words.length === 0) return []
       const stems = [...new Set(words.map(stemOf))]
-      return read(sql`space = ${space} and stem in (${sql.join(stems)})`)
+      return readPacked<StoredWord>(
+        { ...of, prepares: stems.length <= MAX_PREPARED },
+        ['word', 'stem', 'memories'],
+        sql`select word, stem, memories from memory_words where space = ${space} and stem in (${sql.join(stems)})`,
+      )
     },
 
-    begunWith: (space, beginnings) => inRanges(space, 'word', beginnings),
+    begunWith: (space, beginnings) =>
+      inRanges(
+        space,
+        'word',
+        beginnings,
+        (word) => sql`and not exists (select 1 from memory_words as whole
+          where whole.space = ${space} and whole.word = ${word} and whole.memories >= ${MANY})`,
+      ),
 
     async endingWith(space, endings) {
       const long = endings.filter((ending) => ending.length >= SHORTEST_ENDING)
@@ -153,7 +167,7 @@ export function createMemoryWords(of: { db: Kysely<Schema>; engine: Engine }): M
       const start = [...word].slice(0, 2).join('')
       const length = [...word].length
       return readPacked<StoredWord>(
-        of,
+        { ...of, prepares: true },
         ['word', 'stem', 'memories'],
         sql`select word, stem, memories from memory_words
             where space = ${space} and word >= ${start} and word < ${`${start}\u{10ffff}`}

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { runPrepared } from '../../store/prepared-sql.ts'
 import type { Schema } from '../../store/schema.ts'
 import { isLive } from '../records/memory-expiry.ts'
 import { filterConditions } from './filter-conditions.ts'
@@ -8,6 +9,12 @@ import type { TextFilter, TextMatcher, Wanted } from './text-matcher.ts'
 const PLACES = { everywhere: '', 'in key or tags': 'AB' }
 /** Maximum number of memories in projects whose matches are all read. Of others, the planner may read the newest alone. */
 const SMALL = 5_000
+/** Time for which it is remembered whether projects are small, in milliseconds, and most projects. It only decides the plan. */
+const KEPT_MS = 60_000
+const MAX_KEPT = 1_000
+
+/** Projects of a filter. */
+type Projects = Pick<TextFilter, 'space' | 'project'>
 
 /**
  * Finds words with a GIN index over lexemes, which a trigger updates. No extension is needed. Words reach the engine
@@ -16,28 +23,32 @@ const SMALL = 5_000
  * That index knows no projects. Words of small projects are found in an index of the words of each: see migration 042.
  */
 export function createPostgresTextMatcher(db: Kysely<Schema>): TextMatcher {
-  /** By filter, since a search looks words up several times. */
-  const small = new WeakMap<TextFilter, Promise<boolean>>()
+  const sizes = new Map<string, { until: number; isSmall: Promise<boolean> }>()
 
-  function isSmall(filter: TextFilter): Promise<boolean> {
-    const known = small.get(filter) ?? hasSmallProjects(db, filter)
-    small.set(filter, known)
-    return known
+  function isSmall(of: Projects): Promise<boolean> {
+    const key = JSON.stringify([of.space, of.project])
+    const known = sizes.get(key)
+    if (known && performance.now() < known.until) return known.isSmall
+    const found = hasSmallProjects(db, of)
+    found.catch(() => sizes.delete(key))
+    if (sizes.size >= MAX_KEPT) sizes.clear()
+    sizes.set(key, { until: performance.now() + KEPT_MS, isSmall: found })
+    return found
   }
 
   return {
-    async prepare(filter) {
-      await isSmall(filter)
+    async prepare(of) {
+      await isSmall(of)
     },
     async matching(wanted, filter) {
       const conditions = [isLive(filter.now), ...filterConditions(filter)]
       if (await isSmall(filter)) {
         // The offset keeps the planner from other indexes.
         const found = sql`(select * from memories where ${inProjectIndex(wanted, filter)} offset 0)`
-        return sql`${found} as memories where ${sql.join(conditions, sql` and `)}`
+        return { from: sql`${found} as memories where ${sql.join(conditions, sql` and `)}`, hasOnePlan: true }
       }
       const lexemes = sql`memories.lexemes @@ ${formatGroups(wanted, filter.space)}::tsquery`
-      return sql`memories where ${sql.join([lexemes, ...conditions], sql` and `)}`
+      return { from: sql`memories where ${sql.join([lexemes, ...conditions], sql` and `)}`, hasOnePlan: false }
     },
     newestFirst: sql`memories.seq`,
     isComplete: async () => true,
@@ -46,20 +57,21 @@ export function createPostgresTextMatcher(db: Kysely<Schema>): TextMatcher {
 }
 
 /** Tells whether the projects of a filter have few memories; false for all projects. */
-async function hasSmallProjects(db: Kysely<Schema>, filter: TextFilter): Promise<boolean> {
+async function hasSmallProjects(db: Kysely<Schema>, filter: Projects): Promise<boolean> {
   if (filter.project === undefined) return false
   // One by one, so that the index alone answers.
   const parts = projectsOf(filter).map((project) => {
     const isOf = project === null ? sql`project is null` : sql`project = ${project}`
     return sql`select 1 from memories where space = ${filter.space} and ${isOf}`
   })
-  const { rows } = await sql<{ found: number }>`select count(*) as found from (
-    ${sql.join(parts, sql` union all `)} limit ${SMALL}) as counted`.execute(db)
+  const query = sql<{ found: number }>`select count(*) as found from (
+    ${sql.join(parts, sql` union all `)} limit ${SMALL}) as counted`.compile(db)
+  const { rows } = await runPrepared(db, query)
   return (rows[0]?.found ?? 0) < SMALL
 }
 
 /** The projects of a filter, and null for none. */
-const projectsOf = ({ project }: TextFilter): Array<string | null> => [null, ...[project ?? []].flat()]
+const projectsOf = ({ project }: Projects): Array<string | null> => [null, ...[project ?? []].flat()]
 
 /** Condition on the hashes that migration 042 has in its index. */
 function inProjectIndex({ match, groups, where }: Wanted, filter: TextFilter): RawBuilder<unknown> {

@@ -15,8 +15,6 @@ const MAX_RESPELLED = 4
 const MAX_SIMILAR = 5
 /** Longest word that does not match longer words by its beginning: too many begin with it. */
 const SHORT = 2
-/** Number of memories from which a word does not match longer words: it has enough matches. */
-const MANY = 1000
 
 /** Weight of a word with the same stem, and of a word that ends with the query's word. */
 const SAME_STEM = 0.9
@@ -46,27 +44,37 @@ export async function meaningOf(
 ): Promise<Term[]> {
   const typed = distinct(query)
   const lookups = [...typed.flatMap(({ text, parts }) => [text, ...parts]), ...joints(typed)]
-  const [alike, held] = await Promise.all([words.alike(space, lookups), counting])
+  // Most need no second lookup, which waits for the first.
+  const likely = withoutStopWords(typed).map(({ text }) => text)
+  const [alike, held, begun] = await Promise.all([
+    words.alike(space, lookups),
+    counting,
+    words.begunWith(
+      space,
+      likely.filter((text) => !isUnspaced(text) && text.length > SHORT),
+    ),
+  ])
   const known = groupByStem(alike)
   const same = (text: string) => known.get(stemOf(text)) ?? []
   const kept = withoutStopWords(joined(typed, (text) => same(text).some(({ word }) => word === text)))
   const texts = [...new Set(kept.flatMap((word) => (isKnown(word, same) ? [word.text] : word.parts)))]
-  const begun = await words.begunWith(
-    space,
-    texts.filter((text) => takesMore(text, same(text))),
-  )
+  const taking = new Set(texts.filter((text) => takesMore(text, same(text))))
+  const others = [...taking].filter((text) => !begun.has(text))
+  const longerThan = new Map([...begun, ...(await words.begunWith(space, others))])
 
   const terms = texts.map((text) => {
     const stems = same(text).map((it) => weighed(it, it.word === text ? 1 : SAME_STEM))
-    const longer = (begun.get(text) ?? []).map((it) => weighed(it, shareOf(text, it.word)))
+    const longer = (taking.has(text) ? (longerThan.get(text) ?? []) : []).map((it) =>
+      weighed(it, shareOf(text, it.word)),
+    )
     return termOf(text, { found: [...stems, ...longer], counted: stems.length > 0 ? stems : longer, held })
   })
   const unknown = terms.filter((term) => term.words.size === 0 && !isUnspaced(term.text)).slice(0, MAX_RESPELLED)
-  const others = await substitutes(
+  const respelled = await substitutes(
     unknown.map(({ text }) => text),
     { words, space, held },
   )
-  return terms.flatMap((term) => others.get(term.text) ?? term)
+  return terms.flatMap((term) => respelled.get(term.text) ?? term)
 }
 
 /** Finds substitutes for words that no memory holds. */
@@ -133,9 +141,7 @@ const isKnown = ({ text, parts }: IndexedWord, same: (text: string) => StoredWor
   parts.length === 0 || same(text).length > 0
 
 const takesMore = (text: string, same: readonly StoredWord[]): boolean =>
-  !isUnspaced(text) &&
-  !(same.length > 0 && text.length <= SHORT) &&
-  !same.some(({ word, memories }) => word === text && memories >= MANY)
+  !isUnspaced(text) && !(same.length > 0 && text.length <= SHORT)
 
 const weighed = ({ word, memories }: StoredWord, weight: number): Alternative => ({ word, memories, weight })
 

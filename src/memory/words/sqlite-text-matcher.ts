@@ -46,8 +46,9 @@ export function createSqliteTextMatcher(db: Kysely<Schema>): TextMatcher {
         ...filterConditions(filter),
       ]
       // A cross join keeps the text index outermost. Otherwise SQLite scans a whole namespace and looks up each row.
-      return sql`${sql.table(table)} as lookup cross join memories on memories.seq = lookup.rowid
+      const from = sql`${sql.table(table)} as lookup cross join memories on memories.seq = lookup.rowid
         where ${sql.join(conditions, sql` and `)}`
+      return { from, hasOnePlan: true }
     },
     newestFirst: sql`lookup.rowid`,
     isComplete,

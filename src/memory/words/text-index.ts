@@ -30,22 +30,28 @@ export interface TextIndex extends Pick<TextMatcher, 'prepare' | 'isComplete' | 
 const LONG = 2000
 
 /** Opens the full-text index of the store's engine. */
-export async function openTextIndex({ engine, reads }: Pick<Store, 'engine' | 'reads'>): Promise<TextIndex> {
-  const { matching, newestFirst, ...rest } = await LOAD[engine](reads)
+export async function openTextIndex({
+  engine,
+  reads,
+  lookups,
+}: Pick<Store, 'engine' | 'reads' | 'lookups'>): Promise<TextIndex> {
+  const { matching, newestFirst, ...rest } = await LOAD[engine](lookups)
   return {
     ...rest,
-    candidates: async (wanted, filter, limit) =>
-      readPacked<Candidate>(
-        { db: reads, engine },
+    async candidates(wanted, filter, limit) {
+      const { from, hasOnePlan } = await matching(wanted, filter)
+      return readPacked<Candidate>(
+        { db: reads, engine, prepares: hasOnePlan },
         ['seq', 'words', 'key_text', 'tags_text', 'also_text', 'value_text'],
         sql`select memories.seq, memories.words, memories.key_text, memories.tags_text, memories.also_text,
             case when memories.words <= ${LONG} then memories.value_text end as value_text
-          from ${await matching(wanted, filter)} order by ${newestFirst} desc limit ${limit}`,
-      ),
+          from ${from} order by ${newestFirst} desc limit ${limit}`,
+      )
+    },
 
     async count(wanted, filter, limit) {
       const { rows } = await sql<{ found: number }>`select count(*) as found from (
-        select 1 from ${await matching(wanted, filter)} limit ${limit}) as counted`.execute(reads)
+        select 1 from ${(await matching(wanted, filter)).from} limit ${limit}) as counted`.execute(reads)
       return rows[0]?.found ?? 0
     },
 
@@ -61,7 +67,7 @@ const loadOnPostgres = lazily(() => import('./postgres-text-matcher.ts'))
 
 /** Loads only the engine in use. */
 const LOAD = {
-  sqlite: async (reads: Store['reads']): Promise<TextMatcher> => (await loadOnSqlite()).createSqliteTextMatcher(reads),
-  postgres: async (reads: Store['reads']): Promise<TextMatcher> =>
-    (await loadOnPostgres()).createPostgresTextMatcher(reads),
+  sqlite: async (db: Store['lookups']): Promise<TextMatcher> => (await loadOnSqlite()).createSqliteTextMatcher(db),
+  postgres: async (db: Store['lookups']): Promise<TextMatcher> =>
+    (await loadOnPostgres()).createPostgresTextMatcher(db),
 }

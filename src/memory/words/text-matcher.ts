@@ -38,12 +38,19 @@ export interface Batch {
   words: number
 }
 
+/** SQL for the matching memories. */
+export interface Matching {
+  /** The `from … where …` clause, with the table `memories`. */
+  from: RawBuilder<unknown>
+  /** Its plan is the same whatever the words. */
+  hasOnePlan: boolean
+}
+
 /** Word lookup of an engine. The expansion of a query and the ranking are the same for all engines. */
 export interface TextMatcher {
-  /** Reads what `matching` needs for a filter, so that it is there when the words are known. */
-  prepare(filter: TextFilter): Promise<void>
-  /** The `from … where …` clause of the matching memories, with the table `memories`. */
-  matching(wanted: Wanted, filter: TextFilter): Promise<RawBuilder<unknown>>
+  /** Reads what `matching` needs for projects, so that it is there when the words are known. */
+  prepare(of: Pick<TextFilter, 'space' | 'project'>): Promise<void>
+  matching(wanted: Wanted, filter: TextFilter): Promise<Matching>
   /** Sort key for the newest first, read from the index. */
   newestFirst: RawBuilder<unknown>
   /** Tells whether the index has all memories. One that an update of Gazeway brought has none from before at first. */

@@ -78,14 +78,13 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     return results
   }
 
-  /** Executes a query. Only the first one of a session is retried: later ones may depend on earlier ones. */
-  async function execute(query: CompiledQuery): Promise<pg.QueryResult> {
-    const repeatable = !used && !transaction.hasBegun() && isRead(query)
+  /** Executes queries. Only the first ones of a session are retried: later ones may depend on earlier ones. */
+  async function execute(queries: readonly CompiledQuery[]): Promise<pg.QueryResult[]> {
+    const repeatable = !used && !transaction.hasBegun() && queries.every(isRead)
     used = true
     for (let attempt = 1; ; attempt++) {
       try {
-        const [result] = await sendTogether([query])
-        return result as pg.QueryResult
+        return await sendTogether(queries)
       } catch (error) {
         if (!repeatable || !link.isLost() || attempt === READS) throw error
         await link.reconnect()
@@ -97,9 +96,8 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       try {
         const parts = partsOf(query)
-        if (parts === null) return resultOf(await execute(query))
-        used = true
-        return { rows: (await sendTogether(parts)).map(resultOf) as R[] }
+        const results = (await execute(parts ?? [query])).map(resultOf<R>)
+        return parts === null ? (results[0] as QueryResult<R>) : { rows: results as R[] }
       } catch (error) {
         throw storeError(error, pool.name)
       }

@@ -6,6 +6,7 @@ import type { Store } from '../store.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { mayRunAgain, storeError } from './postgres-errors.ts'
 import { createPool } from './postgres-pool.ts'
+import { sharedRoundTrips } from './shared-round-trips.ts'
 
 /** Time for which a transaction is retried after conflicts or a lost connection. */
 const PATIENCE_MS = 10_000
@@ -37,6 +38,7 @@ export async function openPostgres(url: string): Promise<Store> {
     engine: 'postgres',
     db,
     reads: db,
+    lookups: sharedRoundTrips(db),
     write: (work) => again(() => db.transaction().execute(work)),
     snapshot: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
     check: () => pool.usable(CHECK_TIMEOUT_MS),

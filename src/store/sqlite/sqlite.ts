@@ -80,6 +80,7 @@ export async function openSqlite(file: string): Promise<Store> {
     engine: 'sqlite',
     db,
     reads,
+    lookups: reads,
     write,
     snapshot: (work) => reads.transaction().setAccessMode('read only').execute(work),
     check: async () =>
