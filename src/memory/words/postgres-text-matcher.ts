@@ -13,7 +13,6 @@ const SMALL = 5_000
 const KEPT_MS = 60_000
 const MAX_KEPT = 1_000
 
-/** Projects of a filter. */
 type Projects = Pick<TextFilter, 'space' | 'project'>
 
 /**
@@ -25,7 +24,8 @@ type Projects = Pick<TextFilter, 'space' | 'project'>
 export function createPostgresTextMatcher(db: Kysely<Schema>): TextMatcher {
   const sizes = new Map<string, { until: number; isSmall: Promise<boolean> }>()
 
-  function isSmall(of: Projects): Promise<boolean> {
+  async function isSmall(of: Projects): Promise<boolean> {
+    if (of.project === undefined) return false
     const key = JSON.stringify([of.space, of.project])
     const known = sizes.get(key)
     if (known && performance.now() < known.until) return known.isSmall
@@ -56,9 +56,8 @@ export function createPostgresTextMatcher(db: Kysely<Schema>): TextMatcher {
   }
 }
 
-/** Tells whether the projects of a filter have few memories; false for all projects. */
+/** Tells whether the projects of a filter have few memories. */
 async function hasSmallProjects(db: Kysely<Schema>, filter: Projects): Promise<boolean> {
-  if (filter.project === undefined) return false
   // One by one, so that the index alone answers.
   const parts = projectsOf(filter).map((project) => {
     const isOf = project === null ? sql`project is null` : sql`project = ${project}`
