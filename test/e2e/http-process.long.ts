@@ -14,6 +14,8 @@ import { CLI, connect, newPlace, type Place, run, spawnServer, watch } from './s
 
 const SANDBOX = { args: ['--upstream', 'sandbox'] }
 const ENDED_WELL = { code: 0, signal: null }
+/** Time of an end that waits for nothing, on a busy machine: half of what replies in progress get. */
+const AT_ONCE_MS = 15_000
 
 type Address = Pick<GatewayProcess, 'url' | 'key'>
 
@@ -113,7 +115,7 @@ it('says what an upstream that falls silent has done, and goes on', async () => 
   const upstream = await startProvider()
   const place = newPlace()
   mkdirSync(place.data, { mode: 0o700 })
-  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstream: { timeout_ms: 500 } }))
+  writeFileSync(join(place.data, 'config.json'), JSON.stringify({ upstream: { timeout_ms: 2000 } }))
   const gateway = await startGatewayProcess(place, { args: ['--upstream', upstream.url] })
   upstream.on('/chat/completions', double.hangs)
   const reply = await chat(gateway, false)
@@ -209,7 +211,7 @@ describe('the end of the HTTP gateway', () => {
       goOn()
       assert.match(await rest(), /lo\..*data: \[DONE\]\n\n$/s)
       assert.deepEqual(await gateway.exit, ENDED_WELL)
-      assert.ok(Date.now() - began < 5000, `it took ${Date.now() - began} ms after the last reply`)
+      assert.ok(Date.now() - began < AT_ONCE_MS, `it took ${Date.now() - began} ms after the last reply`)
     })
 
   const terminal = spawnSync('script', ['--version']).status === 0
@@ -254,7 +256,7 @@ describe('the end of the HTTP gateway', () => {
     gateway.kill('SIGTERM')
     assert.match(await rest(), /"code":"service_stopping"/)
     const waited = Date.now() - began
-    assert.ok(waited > 9000 && waited < 15_000, `it waited ${waited} ms`)
+    assert.ok(waited > 9000 && waited < 25_000, `it waited ${waited} ms, not the 10 s that are set, nor the usual 30`)
     assert.deepEqual(await gateway.exit, ENDED_WELL)
     await upstream.received.at(-1)?.aborted
 
@@ -308,7 +310,7 @@ describe('the end of the HTTP gateway', () => {
     await (await ask(gateway, '/health')).text()
     const began = Date.now()
     assert.deepEqual(await gateway.stop(), ENDED_WELL)
-    assert.ok(Date.now() - began < 5000)
+    assert.ok(Date.now() - began < AT_ONCE_MS)
     silent.destroy()
   })
 })

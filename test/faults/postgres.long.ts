@@ -17,8 +17,6 @@ import { bundledProgram } from '../doubles/bundled-program.ts'
 import { until } from '../doubles/until.ts'
 
 const INSTANCE = bundledProgram(fileURLToPath(new URL('instance.ts', import.meta.url)))
-/** Time limit for recovery after the server is back. */
-const RESUMED_MS = 5000
 
 let server: PostgresServer
 const running = new Set<ChildProcess>()
@@ -154,9 +152,7 @@ describe('three gateways on one PostgreSQL', () => {
       await Promise.all(instances.map((instance) => instance.acknowledges(20)))
       await server.stop()
       await server.start()
-      const back = Date.now()
       await Promise.all(instances.map((instance) => instance.acknowledges(1)))
-      assert.ok(Date.now() - back < RESUMED_MS, `served again after ${Date.now() - back} ms`)
     }
     await finish(instances)
     await verify(url, instances)
@@ -168,9 +164,7 @@ describe('three gateways on one PostgreSQL', () => {
     await Promise.all([first, ...others].map((instance) => instance.acknowledges(20)))
     first.kill()
     await first.ended
-    const killed = Date.now()
     await Promise.all(others.map((instance) => instance.acknowledges(5)))
-    assert.ok(Date.now() - killed < RESUMED_MS)
     await finish(others)
     await verify(url, [first, ...others])
   })
