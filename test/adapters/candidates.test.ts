@@ -25,7 +25,7 @@ describe('a call with several candidates', () => {
       one.url,
       {},
       {
-        upstream: { timeout_ms: 2000, first_byte_timeout_ms: 300 },
+        upstream: { timeout_ms: 2000, first_byte_timeout_ms: 1500 },
         upstreams: {
           two: {
             provider: two.url,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { freePort } from '../doubles/free-port.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { type RunningGateway, startGateway } from './gateway.ts'
@@ -51,10 +52,8 @@ describe('the log of upstreams', () => {
   })
 
   it('has a line for an upstream that takes no connection, and one once it does', async (t) => {
-    const gone = await double.startUpstream()
-    const { port } = new URL(gone.url)
-    await gone.close()
-    const running = await startGateway(gone.url, {}, { upstream: { max_retries: 0 } })
+    const port = await freePort()
+    const running = await startGateway(`http://127.0.0.1:${port}/v1`, {}, { upstream: { max_retries: 0 } })
     t.after(() => running.close())
     for (let i = 0; i < 12; i++) await call(running)
     const connection = { upstream: 'default', path: null, model: null, for_everyone: true }
@@ -62,7 +61,7 @@ describe('the log of upstreams', () => {
       { level: 'warn', ...connection, msg: 'A circuit breaker opened.' },
     ])
     assert.equal(await gauge(running, 'gazeway_circuits_open', { model: 'all' }), 1)
-    const back = await double.startUpstream(undefined, Number(port))
+    const back = await double.startUpstream(undefined, port)
     t.after(() => back.close())
     back.on('/chat/completions', double.json(200, double.completion('Back.')))
     await until(async () => (await call(running)) === 200)

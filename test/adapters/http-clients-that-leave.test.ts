@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
 import { ASK, openGateway } from './http-gateway.ts'
@@ -13,7 +14,8 @@ describe('clients that leave, or read slowly', () => {
     const client = new AbortController()
     const reply = post('/v1/chat/completions', ASK, {}, client.signal).catch(() => {})
     await until(async () => server.received.length === 1)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    // The gateway, in this process, reads what has come so far.
+    for (let turn = 0; turn < 50; turn++) await setImmediate()
     client.abort()
     await server.received[0]?.aborted
     await reply

@@ -15,7 +15,7 @@ export const QUESTION = { input: 'Find it.', instructions: 'Be short.' }
 /** Starts the gateway of a test file and its upstream. Each case begins without requests or records, and may log no secret. */
 export async function openGateway() {
   const server = await double.startUpstream()
-  const running = await startGateway(server.url, {}, { upstream: { timeout_ms: 700 } })
+  const running = await startGateway(server.url, {}, { upstream: { timeout_ms: 2000 } })
   beforeEach(async () => {
     server.received.length = 0
     await running.gateway.calls.flush()

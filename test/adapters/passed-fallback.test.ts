@@ -27,7 +27,7 @@ describe('a passed path with several candidates', () => {
       one.url,
       {},
       {
-        upstream: { timeout_ms: 2000, first_byte_timeout_ms: 300 },
+        upstream: { timeout_ms: 2000, first_byte_timeout_ms: 1500 },
         upstreams: { two: { provider: two.url, api_keys: ['key-of-two-number-1', 'key-of-two-number-2'] } },
         routes: [
           { model: 'any', to: ['default', 'two/their-model'] },

@@ -29,7 +29,7 @@ describe('the passage to an agent gateway', () => {
         GAZEWAY_AGENT_GATEWAY_URL: `http://127.0.0.1:${port}/base/v1/`,
         GAZEWAY_AGENT_GATEWAY_KEY: 'agent-secret-key',
       },
-      document: { agent_gateway: { timeout_ms: 500 }, http: { max_model_body_bytes: 100_000 } },
+      document: { agent_gateway: { timeout_ms: 2000 }, http: { max_model_body_bytes: 100_000 } },
     })
   })
   afterEach(() => assert.ok(!running.logged.join('').includes('agent-secret-key')))

@@ -266,7 +266,7 @@ describe('the spans of upstream calls', () => {
         await (await post(CHAT, asked, { headers: { 'x-session-id': 'session-of-the-test' } })).text()
         await (await post(CHAT, ASK)).text()
       },
-      { audit: { store_content: true }, upstream: { timeout_ms: 200, max_retries: 0 } },
+      { audit: { store_content: true }, upstream: { timeout_ms: 2000, max_retries: 0 } },
     )
     const { attributes = {} } = cached ?? {}
     assert.equal(attributes['gen_ai.conversation.id'], 'session-of-the-test')

@@ -2,7 +2,7 @@
 interface Waiting {
   /** Subject of the error: a name, or what is known at the end, such as a log. The condition's source without it. */
   what?: string | (() => string)
-  /** Longest wait in seconds. */
+  /** Longest wait in seconds; 30 by default, for a machine that is busy with other things. */
   seconds?: number
 }
 
@@ -16,11 +16,11 @@ const [SHORTEST_MS, LONGEST_MS] = [5, 50]
  * it checks: a check may ask a server.
  *
  * @returns the condition's value
- * @throws Error "Waited 10 s for …" when it does not hold in time
+ * @throws Error "Waited 30 s for …" when it does not hold in time
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { what, seconds = 10 }: Waiting = {},
+  { what, seconds = 30 }: Waiting = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const began = performance.now()
   for (;;) {
