@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, describe, it } from 'node:test'
 import { detect } from '../../src/agent-gateway/detect.ts'
+import { freePort } from '../doubles/free-port.ts'
 
 type Replies = Record<string, [status: number, body: unknown]>
 
@@ -185,11 +186,7 @@ describe('what answers at an agent gateway’s address', () => {
     const { url } = await serving({ '/health': [503, ''] })
     const failing = await look(url)
     assert.deepEqual([failing.reachable, failing.error], [false, 'It answered 503 on /health.'])
-    const ended = createServer().listen(0, '127.0.0.1')
-    await once(ended, 'listening')
-    const { port } = ended.address() as AddressInfo
-    await new Promise((resolve) => ended.close(resolve))
-    const nobody = await look(`http://127.0.0.1:${port}`)
+    const nobody = await look(`http://127.0.0.1:${await freePort()}`)
     assert.deepEqual([nobody.reachable, nobody.latencyMs], [false, null])
     assert.match(nobody.error ?? '', /ECONNREFUSED/)
   })

@@ -13,6 +13,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { writeCallSpending } from '../../src/wallet/budget/allowances.ts'
 import { serviceStopping } from '../../src/wire/service-stopping.ts'
+import { freePort } from '../doubles/free-port.ts'
 import { UNBILLED } from '../doubles/unbilled.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
@@ -463,14 +464,12 @@ describe('the upstream', () => {
   })
 
   it('reports a connection that cannot be made', async () => {
-    const address = server.url
-    await server.close()
-    await assert.rejects(upstream({ max_retries: 0 }).chat(ask, quiet), (error: Error) => {
+    const address = `http://127.0.0.1:${await freePort()}/v1`
+    await assert.rejects(upstream({ provider: address, max_retries: 0 }).chat(ask, quiet), (error: Error) => {
       assert.match(error.message, /could not be reached \(.*ECONNREFUSED/)
       assert.ok(!error.message.includes(new URL(address).host), 'customers read it')
       return true
     })
-    server = await double.startUpstream()
   })
 
   for (const [name, broken] of Object.entries({
