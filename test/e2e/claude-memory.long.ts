@@ -38,9 +38,7 @@ onDouble('Claude Code with the plugin and a memory', (gateway, upstream) => {
       const body = request.body as Asked
       if (!body.tools?.length) return sse(chunks(['Done.']))(response, request)
       asked.push(body)
-      // Claude Code asks before its servers are connected.
-      const isConnected = JSON.stringify(body).includes('gateway_memory_store')
-      const call: Call | null = isConnected ? next(body) : ['Read', { file_path: join(project, 'README.md') }]
+      const call = next(body)
       return sse(call ? toolCall(...call, `call_${++made}`) : chunks(['Done.']))(response, request)
     }
     upstream().on('/chat/completions', behaviour)

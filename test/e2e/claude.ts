@@ -15,8 +15,8 @@ export const CLAUDE = [
 /** A whole turn takes a second or two. */
 const PATIENCE_MS = 60_000
 /**
- * Has Claude Code connect to its MCP servers before it asks the model, however long a busy machine takes. By itself it asks
- * after 5 s, without their tools.
+ * Has Claude Code connect to its MCP servers before it asks the model. By itself it does not wait, and asks without the tools
+ * of a server that a busy machine still starts.
  */
 export const WITH_SERVERS = {
   MCP_CONNECTION_NONBLOCKING: '0',
