@@ -38,7 +38,7 @@ export async function updateDocument(
       return db.data
     })
   } catch (error) {
-    throw error instanceof GazewayError ? error : fileError(error, file)
+    throw error instanceof GazewayError ? error : notWritten(error, file)
   }
 }
 
@@ -76,7 +76,7 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
 
 async function takeLock(file: string): Promise<ProcessLock> {
   for (const until = performance.now() + PATIENCE_MS; ; await delay(Math.random() * PAUSE_MS)) {
-    const lock = lockFile(`${file}-lock`)
+    const lock = lockBeside(file)
     if (lock !== null) return lock
     if (performance.now() < until) continue
     const message = `${file}: another process has locked it; retry once that process goes on or has ended.`
@@ -84,9 +84,14 @@ async function takeLock(file: string): Promise<ProcessLock> {
   }
 }
 
-function fileError(cause: unknown, file: string): GazewayError {
-  const { code, message } = Object(cause) as NodeJS.ErrnoException
-  if (code !== 'ERR_SQLITE_ERROR') return notWritten(cause, file)
-  const why = `${file}-lock cannot be locked (${message}). Some network folders have no locks: move the file to a local one.`
-  return new GazewayError('store_unavailable', `${file}: not written; ${why}`, { cause })
+function lockBeside(file: string): ProcessLock | null {
+  const path = `${file}-lock`
+  try {
+    return lockFile(path)
+  } catch (cause) {
+    const { code, message } = Object(cause) as NodeJS.ErrnoException
+    if (code !== 'ERR_SQLITE_ERROR') throw notWritten(cause, path)
+    const why = `${path} cannot be locked (${message}). Some network folders have no locks: use a local one.`
+    throw new GazewayError('store_unavailable', why, { cause })
+  }
 }

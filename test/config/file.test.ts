@@ -138,7 +138,7 @@ describe('updateDocument', () => {
     writeFileSync(`${theirs}-lock`, '', { mode: 0o400 })
     await assert.rejects(
       updateDocument(theirs, (document) => document),
-      { code: 'store_unavailable', message: /not written \(EACCES\)/ },
+      { code: 'store_unavailable', message: /config\.json-lock: not written \(EACCES\)/ },
     )
   })
 
