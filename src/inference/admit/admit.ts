@@ -102,8 +102,8 @@ export function admit(
     models: () => choices,
     limits: () => limits(context),
     isGone,
-    ...(verbatim?.service !== undefined && { upstream: verbatim.service }),
-    ...(standIns !== null && { standIns: () => standIns(context) }),
+    upstream: verbatim?.service,
+    standIns: standIns === null ? undefined : () => standIns(context),
   }
   return billFor(deps, billed, context, (bill) => limited(asked, context, bill))
 }

@@ -41,11 +41,11 @@ export interface BilledRequest {
   /** The models that may answer. */
   models(): readonly ModelChoice[]
   /** Finds further models that may answer, by asking upstreams for their lists. They count for the cost alone. */
-  standIns?(): Promise<readonly ModelChoice[]>
+  standIns?: (() => Promise<readonly ModelChoice[]>) | undefined
   /** Fetches the token limits of the models. Null when they are known. */
   limits(): Promise<unknown> | null
   /** Service that is called, if not the model provider. */
-  upstream?: string
+  upstream?: string | undefined
   /** Tells whether nobody waits for the reply any more. */
   isGone(): boolean
 }

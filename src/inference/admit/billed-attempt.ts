@@ -43,7 +43,7 @@ export interface BilledAttempt {
   usage: Usage | null
   latencyMs: number
   /** True for the cost of an answer for which the whole reservation was booked, before it was known. */
-  isLater?: true
+  isLater?: true | undefined
   /** True when the client received part of its answer. */
   isHad: boolean
 }

@@ -92,7 +92,8 @@ function load(input: RequestInput, choice: ModelChoice | null): PreparedRequest 
   const { candidate, relay } = input.selection
   const bond = { callerId: context.callerId, upstream: relay.provider.baseUrl, model: choice?.upstream ?? '' }
   const reasoning = input.reasoning.of(bond)
-  const bound = { ...input, reasoning }
+  const { call, selection, refused, client, facts } = input
+  const bound = { call, selection, refused, client, facts, reasoning }
   const { seals, answersIn, carriesReasoning = false } = candidate.passage
   const { messages: asked, tools } = endpoint === '/chat/completions' ? request.json : { messages: null }
   const messages = answersIn === undefined ? asked : readable(() => answersIn(request.json))

@@ -62,7 +62,7 @@ export function readTerms(answer: unknown, usage: unknown, chatTools?: ChatTools
     },
     parts: usageParts(usage),
     media: mediaTokens(usage),
-    uses: heardIn(used) ?? countedIn(used, fieldsOrNone(answer), chatTools ?? toolsOf(answer)),
+    uses: heardIn(used) ?? countedIn(used, fieldsOrNone(answer), chatTools),
     stated: statedCost(usage),
   }
 }
@@ -93,19 +93,19 @@ export function usesIn(request: unknown, counted: Uses): Uses {
   return isPreview ? { ...others, preview_search: search } : counted
 }
 
-function toolsOf(answer: unknown): ChatTools {
+function toolsOf({ choices, candidates }: Fields): ChatTools {
   const tools = createChatTools()
-  const { choices, candidates } = fieldsOrNone(answer)
   tools.read(choices ?? candidates)
   return tools
 }
 
 /** Uses that the usage counts (Anthropic, OpenRouter, xAI), else those in a chat completion, or the items of a Response. */
-function countedIn(usage: Fields, { output, tool_usage, model, modelVersion }: Fields, chatTools: ChatTools): Uses {
+function countedIn(usage: Fields, answer: Fields, chatTools: ChatTools | undefined): Uses {
+  const { output, tool_usage, model, modelVersion } = answer
   const counts = usage.server_tool_use ?? usage.server_tool_use_details ?? usage.server_side_tool_usage_details
   const counted = isObject(counts) ? usesCounted(counts) : null
   if (counted !== null) return counted
-  if (output === undefined) return chatTools.uses(model ?? modelVersion)
+  if (output === undefined) return (chatTools ?? toolsOf(answer)).uses(model ?? modelVersion)
   return withImageTokens(itemsIn(output), fieldsOrNone(fieldsOrNone(tool_usage).image_gen))
 }
 

@@ -84,18 +84,6 @@ const UNCARRIED: CallReasoning = {
 /** Bond of the summaries of a caller. */
 const summaryBond = ({ callerId }: ReasoningBond): string => JSON.stringify([callerId, 'summary'])
 
-/** Seals the summaries of a caller's conversations, and opens them. */
-const summarySeals = (
-  bond: ReasoningBond,
-  keys: Pick<ReturnType<typeof createSealKeys>, 'current' | 'find'>,
-): Pick<CallReasoning, 'sealSummary' | 'openSummary'> => ({
-  sealSummary(summary) {
-    const key = keys.current()
-    return key === null ? '' : sealText(key, summary, summaryBond(bond))
-  },
-  openSummary: (one) => (isSealed(one) ? openText(one, summaryBond(bond), keys.find) : null),
-})
-
 const NONE_FOUND: ReadonlyMap<string, string> = new Map()
 
 /** Reasoning that is shown, and not carried: there is no store. */
@@ -171,7 +159,11 @@ export function createReasoning(deps: {
       mayBring,
       seal: sealed,
       open,
-      ...summarySeals(bond, keys),
+      sealSummary(summary) {
+        const key = keys.current()
+        return key === null ? '' : sealText(key, summary, summaryBond(bond))
+      },
+      openSummary: (one) => (isSealed(one) ? openText(one, summaryBond(bond), keys.find) : null),
       keep(message, state) {
         const named = reference(message, asks)
         if (named === null) return

@@ -50,6 +50,7 @@ export function recordedCall(
   const { storeContent } = deps
   const { provider, model, path, request } = invocation
   const { used, priced, priceFrom } = callPrice
+  const session = context.session ?? NO_SESSION
   const record: CallRecord = {
     call_id: callId,
     at: timeOf(at),
@@ -71,7 +72,14 @@ export function recordedCall(
     upstream_cost_usd: isRaceLost(error) && used.usage === null ? null : costUsd,
     price_from: priceFrom,
     provider_key: provider.keyId,
-    ...(context.session ?? NO_SESSION),
+    // Field by field: Node 20 is slow to add fields after a spread.
+    session_id: session.session_id,
+    thread_id: session.thread_id,
+    parent_id: session.parent_id,
+    turn_id: session.turn_id,
+    kind: session.kind,
+    client: session.client,
+    client_version: session.client_version,
     error: error && recordedError(error, provider, storeContent),
   }
   if (!invocation.isLater) record.timing = timingFrom(started, times, invocation.queueMs)

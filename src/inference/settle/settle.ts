@@ -170,7 +170,7 @@ function settled(
     usage: invocation.isLater ? null : usage,
     latencyMs,
     isHad: isPaidFor,
-    ...(invocation.isLater && { isLater: true as const }),
+    isLater: invocation.isLater,
   })
   // Of unlimited cost the reservation is counted, and the cost of what is known where the operator bears it.
   const isKnown = Number.isFinite(unseen.micros)
