@@ -7,7 +7,6 @@ import type { Evidence } from '../../src/gaze/evidence.ts'
 import { verifyChain } from '../../src/gaze/fingerprint.ts'
 import { createGaze, type Gaze } from '../../src/gaze/gaze.ts'
 import { pruneGaze } from '../../src/gaze/prune.ts'
-import { endOf } from '../../src/gaze/scanpath.ts'
 import { GazeRecord, type GazeTensor } from '../../src/gaze/tensor.ts'
 import type { Store } from '../../src/store/store.ts'
 import { humanStream } from '../gaze/human-stream.ts'
@@ -15,6 +14,7 @@ import { fixationsOf, pageOf, readingOf, samplesOf } from '../gaze/reader.ts'
 import { forgePacks } from '../gaze/stored-packs.ts'
 import { blurred, shifted } from '../gaze/streams.ts'
 import { insertTask } from '../gaze/task-row.ts'
+import { sentAfter } from './gaze-trackers.ts'
 
 const CONFIG = { minScore: 0.6, recordsNeeded: 20, minDurationMs: 5000, windowRecords: 1000, maxAgeSeconds: 900 }
 
@@ -33,11 +33,6 @@ export function gazeContract(open: () => Promise<Store>): void {
     })
 
     afterEach(() => store.close())
-
-    /** The end of the last record, which is when a client would send it. */
-    function sentAfter(records: GazeTensor[]): Date {
-      return new Date(Math.max(...records.map(endOf)))
-    }
 
     it('stores records in a new session, and gives them back newest first', async () => {
       const records = humanStream(1)
@@ -265,27 +260,6 @@ export function gazeContract(open: () => Promise<Store>): void {
         clock = sentAfter(copy)
         const { attestation } = await gaze.store({ session_id: `copy ${i}`, records: copy })
         assert.deepEqual([attestation.status, attestation.replayed], ['failed', true], `stream ${i}`)
-      }
-    })
-
-    it('attests readers whose trackers take 4 to 2,000 samples a second, and tells copies of them', async () => {
-      // What is computed is the same on each engine; only what is stored goes another way.
-      for (const [i, hz] of (store.engine === 'sqlite' ? [4, 250, 1000, 2000] : [4, 250]).entries()) {
-        const seconds = hz === 4 ? 30 : 10
-        const samples = samplesOf(readingOf(pageOf(1), i + 1, { seconds }), { hz })
-        const send = async (session_id: string, records: GazeTensor[]) => {
-          clock = sentAfter(records)
-          let sent = await gaze.store({ session_id, records: records.slice(0, 1000) })
-          for (let from = 1000; from < records.length; from += 1000)
-            sent = await gaze.store({ session_id, records: records.slice(from, from + 1000) })
-          return sent.attestation
-        }
-        const original = await send(`${hz} Hz`, samples)
-        assert.deepEqual([original.status, original.reasons], ['passed', []], `${hz} Hz`)
-        if (hz !== 250) continue
-        const changed = samples.map((sample) => ({ ...sample, env: { ...sample.env, x: (sample.env.x ?? 0) + 1e-5 } }))
-        const copy = await send('copy', shifted(changed, 7_003))
-        assert.deepEqual([copy.status, copy.replayed], ['failed', true])
       }
     })
 

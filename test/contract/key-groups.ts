@@ -216,15 +216,19 @@ export function keyGroupsContract(open: () => Promise<Store>): void {
       const { record } = await keys.create({ name: 'first', group })
       const key = await store.db.selectFrom('keys').selectAll().where('id', '=', record.id).executeTakeFirstOrThrow()
       // PostgreSQL takes 65,535 parameters, and SQLite half of them.
-      for (let made = 0; made < 66_000; made += 1000) {
+      const many = store.engine === 'sqlite' ? 33_000 : 66_000
+      for (let made = 0; made < many; made += 1000) {
         const more = Array.from({ length: 1000 }, (_, i) => `${made + i}`)
         const rows = more.map((name) => ({ ...key, id: `key_${name}`, hash: name, name }))
         await store.db.insertInto('keys').values(rows).execute()
       }
       const calls = createCalls({ store, onError })
-      for (const caller of [record.id, 'key_65999', 'key_outside']) calls.record(callOf(caller))
+      for (const caller of [record.id, `key_${many - 1}`, 'key_outside']) calls.record(callOf(caller))
       const { items, total } = await calls.history({ group, limit: 5 })
-      assert.deepEqual([items.map(({ caller_id }) => caller_id).sort(), total], [['key_65999', record.id].sort(), 2])
+      assert.deepEqual(
+        [items.map(({ caller_id }) => caller_id).sort(), total],
+        [[`key_${many - 1}`, record.id].sort(), 2],
+      )
       assert.equal((await calls.stats({ group })).totals.calls, 2)
       assert.equal((await calls.history({ group, status: callOf('key_0').status, limit: 5 })).total, 2)
       assert.equal((await calls.fallbacks({ group }))?.fallen_back, 0)

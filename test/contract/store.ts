@@ -16,6 +16,7 @@ import { factsContract } from './facts.ts'
 import { gazeContract } from './gaze.ts'
 import { gazeBatchesContract } from './gaze-batches.ts'
 import { gazePacksContract } from './gaze-packs.ts'
+import { gazeTrackersContract } from './gaze-trackers.ts'
 import { keyGroupsContract } from './key-groups.ts'
 import { keysContract } from './keys.ts'
 import { memoryContract } from './memory.ts'
@@ -163,6 +164,7 @@ export function storeContract(name: string, open: () => Promise<Store>): void {
     gazeContract(open)
     gazeBatchesContract(open)
     gazePacksContract(open)
+    gazeTrackersContract(open, [4, 250])
     callsContract(open)
     rareCallsContract(open)
     keysContract(open)
