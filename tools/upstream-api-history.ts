@@ -25,7 +25,14 @@ export const upstreamApiHistory = defineTool({
     'Calls to the model provider, newest first, with tokens, cost, latency and error. Tells why a call ' +
     'failed; for sums use gateway_upstream_api_stats. Example: status "error".',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  input: CallFilter.omit({ session: true, address: true, group: true, upstream: true, kind: true }).strict(),
+  input: CallFilter.omit({
+    session: true,
+    address: true,
+    group: true,
+    upstream: true,
+    kind: true,
+    min_cost_usd: true,
+  }).strict(),
   output: z.object({ items: z.array(ListedCall), total: z.int(), next_cursor: z.string().nullable() }),
   run: ({ calls }, input, { maxBytes }) => calls.history({ ...input, maxBytes }),
   render({ items, total, next_cursor }) {

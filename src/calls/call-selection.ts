@@ -4,6 +4,7 @@ import { toUtc, utcDate, utcHour } from '../store/dates.ts'
 import type { Engine } from '../store/engine.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSumLevel, CallSumRow } from '../store/tables/calls-tables.ts'
+import { Amount, toMicros } from '../text/money.ts'
 import { FIGURES } from './call-figures.ts'
 import { type CallGroupBy, GROUPINGS, isCallGroup, SessionGroupBy } from './call-groups.ts'
 import { UNLISTED, UNLISTED_AS } from './call-status.ts'
@@ -42,19 +43,27 @@ export const KEPT_FILTERS = {
     .max(64)
     .optional()
     .describe(`Kind of the call, as its client says; ${MAIN_KIND} also matches the calls whose client says none.`),
-} satisfies { [Column in 'address' | 'upstream' | 'kind']: z.ZodType<string | undefined> }
-const KEPT_COLUMNS = ['address', 'upstream', 'kind'] as const
-export type KeptFilter = { [Column in (typeof KEPT_COLUMNS)[number]]?: string | undefined }
+  min_cost_usd: Amount.optional().describe('This cost at the upstream, or more.'),
+}
+/** Filters of {@link KEPT_FILTERS}. */
+export const KEPT_NAMES = [
+  'address',
+  'upstream',
+  'kind',
+  'min_cost_usd',
+] as const satisfies (keyof typeof KEPT_FILTERS)[]
+export type KeptFilter = { [Name in (typeof KEPT_NAMES)[number]]?: z.infer<(typeof KEPT_FILTERS)[Name]> }
 
 /** Tells whether a filter has a column that only calls have. */
-export const isOfKept = (filter: KeptFilter): boolean => KEPT_COLUMNS.some((name) => filter[name] !== undefined)
+export const isOfKept = (filter: KeptFilter): boolean => KEPT_NAMES.some((name) => filter[name] !== undefined)
 
 /** SQL conditions of a filter on columns that only calls have. */
-export const meetingKept = (filter: KeptFilter): RawBuilder<SqlBool>[] =>
-  KEPT_COLUMNS.filter((name) => filter[name] !== undefined).map((name) => {
-    const column = sql.ref(`calls.${name}`)
-    return sql<SqlBool>`${name === 'kind' ? sql`coalesce(${column}, ${MAIN_KIND})` : column} = ${filter[name]}`
-  })
+export const meetingKept = ({ address, upstream, kind, min_cost_usd }: KeptFilter): RawBuilder<SqlBool>[] => [
+  ...(address === undefined ? [] : [sql<SqlBool>`calls.address = ${address}`]),
+  ...(upstream === undefined ? [] : [sql<SqlBool>`calls.upstream = ${upstream}`]),
+  ...(kind === undefined ? [] : [sql<SqlBool>`coalesce(calls.kind, ${MAIN_KIND}) = ${kind}`]),
+  ...(min_cost_usd === undefined ? [] : [sql<SqlBool>`calls.upstream_cost_micros >= ${toMicros(min_cost_usd)}`]),
+]
 
 /** Selects calls. `from` is inclusive, `to` exclusive, RFC 3339 UTC with milliseconds. */
 export interface CallSelection {

@@ -83,9 +83,9 @@ export async function callStats(
   store: Store,
   query: Omit<ChartQuery, 'model'> & Pick<CallSelection, 'models'>,
 ): Promise<CallStats> {
-  const { group_by, session, caller_id, address, upstream, kind, path } = query
+  const { group_by, session, caller_id, address, upstream, kind, min_cost_usd, path } = query
   const selection = {
-    ...{ caller_id, path, address, upstream, kind },
+    ...{ caller_id, path, address, upstream, kind, min_cost_usd },
     sessions: session === undefined ? undefined : await callsOfSession(store.db, session, caller_id),
     callers: await keysOfGroup(store, query.group),
     models: query.models,

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { toUtc } from '../store/dates.ts'
 import type { Store } from '../store/store.ts'
 import { unindexed } from '../store/unindexed.ts'
-import { keysOfGroup } from './call-selection.ts'
+import { KEPT_NAMES, keysOfGroup } from './call-selection.ts'
 import { type ChartQuery, callStats } from './call-stats.ts'
 import { CALL_STATUS_NAMES, CALL_STATUSES } from './call-status.ts'
 import { amongst, type GroupKeys } from './call-totals.ts'
@@ -20,7 +20,7 @@ export type Fallbacks = z.infer<typeof Fallbacks>
 const RESPONSES = '/responses'
 
 /** Filters that the fallbacks of a selection are not counted by. */
-const UNCOUNTED = ['model', 'path', 'session', 'address', 'kind', 'upstream'] as const
+const UNCOUNTED = ['model', 'path', 'session', ...KEPT_NAMES] as const
 export type FallbackQuery = Pick<ChartQuery, 'from' | 'to' | 'caller_id' | 'group' | (typeof UNCOUNTED)[number]>
 
 /**

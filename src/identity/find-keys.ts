@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import * as z from 'zod'
+import { toUtc } from '../store/dates.ts'
 import { decodeCursor, ListQuery, type Page, type Paged, pageReader, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -59,7 +60,13 @@ export async function hasAdmin(db: Kysely<Schema>, now: Date): Promise<boolean> 
 }
 
 /** Query of the list of keys. */
-export const KeyList = ListQuery.extend({ group: GroupId.optional().describe('Only the keys of this group.') })
+export const KeyList = ListQuery.extend({
+  group: GroupId.optional().describe('Only the keys of this group.'),
+  unused_since: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('Only keys that were made and last used before this time, and are not revoked.'),
+})
 export type KeyList = z.infer<typeof KeyList>
 
 /** Lists keys, revoked ones included, newest first. @throws GazewayError `invalid_cursor` */
@@ -68,20 +75,30 @@ export async function listKeys(
   page: Paged<KeyList>,
   records: (rows: readonly ShownRow[]) => Promise<KeyRecord[]>,
 ): Promise<Page<KeyRecord>> {
-  const { cursor, offset, group } = page
+  const { cursor, offset } = page
   // Ids sort by creation.
-  let query = pageReader(store, page).selectFrom('keys').select(KEY_COLUMNS).orderBy('id', 'desc')
+  let query = meeting(pageReader(store, page).selectFrom('keys'), page).select(KEY_COLUMNS).orderBy('id', 'desc')
   if (cursor !== undefined) query = query.where('id', '<', decodeCursor(cursor, z.tuple([KeyId]))[0])
-  if (group !== undefined) query = query.where('group_id', '=', group)
   if (offset !== undefined) query = query.offset(offset)
   return readPage(page, {
     rows: async (limit) => records(await query.limit(limit).execute()),
     async total() {
-      const all = store.db.selectFrom('keys').select(sql<number>`count(*)`.as('total'))
-      const counted = group === undefined ? all : all.where('group_id', '=', group)
+      const counted = meeting(store.db.selectFrom('keys'), page).select(sql<number>`count(*)`.as('total'))
       return Number((await counted.executeTakeFirstOrThrow()).total)
     },
     item: (record) => record,
     cursor: (row) => [row.id],
   })
+}
+
+function meeting(
+  keys: SelectQueryBuilder<Schema, 'keys', object>,
+  { group, unused_since }: Pick<KeyList, 'group' | 'unused_since'>,
+): SelectQueryBuilder<Schema, 'keys', object> {
+  let query = keys
+  if (group !== undefined) query = query.where('group_id', '=', group)
+  if (unused_since === undefined) return query
+  return query
+    .where('revoked_at', 'is', null)
+    .where(sql<string>`coalesce(last_used_at, created_at)`, '<', toUtc(unused_since))
 }

@@ -178,7 +178,7 @@ describe('the calls over HTTP', () => {
     const { key, record } = await keys.create({ name: 'kinds', scopes: ['inference'] })
     const named = { ...CALL, caller_id: record.id, session_id: 'kinds', client: 'codex', upstream: 'elsewhere' }
     for (const [call_id, more] of Object.entries({
-      call_k1: { kind: 'compact' },
+      call_k1: { kind: 'compact', upstream_cost_usd: 0.25 },
       call_k2: { kind: 'subagent', address: '10.9.9.9', status: 'error' as const },
       call_k3: { at: '2026-05-02T11:00:00.000Z' },
     }))
@@ -188,6 +188,7 @@ describe('the calls over HTTP', () => {
       ['session=kinds&kind=compact', ['call_k1']],
       ['kind=subagent&status=error', ['call_k2']],
       ['address=10.9.9.9', ['call_k2']],
+      ['session=kinds&min_cost_usd=0.25', ['call_k1']],
       ['upstream=elsewhere', ['call_k3', 'call_k2', 'call_k1']],
     ] as const) {
       const page = await get<{ items: CallRecord[]; total: number }>(`/api/calls?${filter}`)

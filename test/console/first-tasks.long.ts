@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { NewTask } from '../../src/tasks/tasks.ts'
+import { newId } from '../../src/text/ids.ts'
 import { ask } from '../adapters/platform.ts'
 import { until } from '../doubles/until.ts'
 import * as double from '../doubles/upstream.ts'
@@ -9,6 +10,9 @@ import { humanStream } from '../gaze/human-stream.ts'
 import { type ConsoleUnderTest, startConsole, WITHOUT_BROWSER } from './browser.ts'
 
 const CHAT = '/chat/completions'
+const METERED = 'llm-4-1-fast-reasoning'
+/** Acts of a task: keys, texts, and rows of Tab. Those of a form have more. */
+const MOST_ACTS = 10
 /** Presses of Tab within which a control is reached. */
 const MOST_TABS = 60
 
@@ -27,7 +31,7 @@ describe('what an operator does first, by the keyboard alone', { skip: WITHOUT_B
     two.on(CHAT, double.json(200, double.completion('Hello.')))
     two.on('/models', double.json(200, { data: [{ id: 'their-model' }] }))
     const upstreams = { two: { provider: two.url, api_keys: ['key-of-two-number-1'] } }
-    const routes = [{ model: 'smart', to: ['two/their-model'] }]
+    const routes = ['smart', METERED].map((model) => ({ model, to: ['two/their-model'] }))
     const pricing = { models: { 'their-model': { input: 750_000, output: 3 } } }
     under = await startConsole(one.url, { document: { upstreams, routes, pricing } })
     const { gateway, keyId, admin } = under.platform
@@ -48,6 +52,7 @@ describe('what an operator does first, by the keyboard alone', { skip: WITHOUT_B
     const records = humanStream(7, { start: new Date().toISOString() })
     await gateway.gaze.store({ task_id: task.id, records }, keyId)
     await post('/api/memory', { key: 'deploy/staging', value: 'uses the eu-west cluster' }, admin)
+    await seedEarlier()
     await gateway.calls.flush()
     page = await under.open('#/overview', { key: admin, width: 1440 })
   })
@@ -63,6 +68,28 @@ describe('what an operator does first, by the keyboard alone', { skip: WITHOUT_B
     await one.close()
     await two.close()
   })
+
+  /** A dear call of yesterday among others, a key that was not used for long, and a call of a group with its receipt. */
+  async function seedEarlier(): Promise<void> {
+    const { gateway } = under.platform
+    const [call] = (await gateway.calls.history({ limit: 1 })).items
+    assert.ok(call)
+    for (const [hours, cost] of [
+      [24, 2.5],
+      [24, 0.4],
+      [72, 3],
+    ] as const) {
+      const at = new Date(Date.now() - hours * 3_600_000).toISOString()
+      gateway.calls.record({ ...call, call_id: newId('call'), at, status: 'ok', upstream_cost_usd: cost })
+    }
+    const { record } = await gateway.keys.create({ name: 'forgotten', scopes: ['platform'] })
+    const created_at = new Date(Date.now() - 40 * 24 * 3_600_000).toISOString()
+    await gateway.store.db.updateTable('keys').set({ created_at }).where('id', '=', record.id).execute()
+    const { id: group } = await gateway.groups.create({ name: 'painters', budgets: [] })
+    const limits = { credit_limit_usd: 50 }
+    const { key } = await gateway.keys.create({ name: 'cleo', scopes: ['platform'], group, limits })
+    await post('/api/wallet/metered/call', { model: METERED, prompt: 'Hello', max_tokens: 5, caller_id: key }, key)
+  }
 
   async function post(path: string, body: object, key: string): Promise<Record<string, string>> {
     const reply = await ask(under.platform, 'POST', path, { key, body })
@@ -109,7 +136,8 @@ describe('what an operator does first, by the keyboard alone', { skip: WITHOUT_B
     await press('Enter')
   }
   /** Steps and time of a task, which are not judged here: a loaded machine says nothing of a person. */
-  function tell(t: TestContext, since: number): void {
+  function tell(t: TestContext, since: number, most = MOST_ACTS): void {
+    assert.ok(steps.length <= most, `${steps.length} acts: ${steps.join(', ')}`)
     t.diagnostic(`${steps.length} steps in ${((performance.now() - since) / 1000).toFixed(1)} s: ${steps.join(', ')}`)
   }
 
@@ -163,21 +191,21 @@ describe('what an operator does first, by the keyboard alone', { skip: WITHOUT_B
     await type('Other')
     await tabTo(page.getByLabel('Base URL'))
     await type(two.url)
-    await tabTo(page.getByLabel('Name', { exact: true }))
-    await press('Control+a')
-    await type('three')
+    // The proposed name stays.
+    const name = await page.getByLabel('Name', { exact: true }).inputValue()
     await tabTo(page.getByLabel('API key'))
     await type('key-of-three-number-1')
     await press('Enter')
     await page.getByRole('row', { name: /^their-model/ }).waitFor()
     await act(page.getByRole('button', { name: 'Save upstream' }))
-    await page.getByRole('row', { name: /^three/ }).waitFor()
+    await page.getByRole('row', { name: new RegExp(`^${name}`) }).waitFor()
     await tabTo(page.getByRole('group', { name: 'Route 1' }).getByLabel('Upstream', { exact: true }))
-    await type('three')
+    await type(name)
     await act(page.getByRole('button', { name: 'Save routes' }))
-    const moved = () => JSON.stringify(under.platform.gateway.loaded.config.routes).includes('three')
+    const moved = () => JSON.stringify(under.platform.gateway.loaded.config.routes).includes(name)
     await until(moved, { what: 'the route to the new upstream' })
-    tell(t, since)
+    // A form of four fields.
+    tell(t, since, 16)
   })
 
   it('export a customer’s month', async (t) => {
@@ -198,6 +226,53 @@ describe('what an operator does first, by the keyboard alone', { skip: WITHOUT_B
     await type('uses the eu-central cluster')
     await press('Control+Enter')
     await page.getByRole('region', { name: 'Text of the value' }).getByText('eu-central').waitFor()
+    tell(t, since)
+  })
+
+  it('find all calls of yesterday that cost over $1', async (t) => {
+    const since = performance.now()
+    await find('calls', /Pages.*Calls/)
+    await tabTo(page.getByLabel('Cost from $'))
+    await type('1')
+    await page.getByRole('list', { name: 'Calls by day' }).getByRole('link', { name: /: 1$/ }).last().waitFor()
+    await tabTo(page.getByRole('list', { name: 'Calls by day' }).getByRole('link').last())
+    await press('ArrowLeft')
+    await press('Enter')
+    const rows = page.getByRole('table', { name: 'Calls' }).getByRole('row')
+    await until(async () => (await rows.count()) === 2, { what: 'the one call of yesterday', seconds: 30 })
+    await rows.nth(1).getByText('$2.50').waitFor()
+    tell(t, since)
+  })
+
+  it('why is this upstream resting', async (t) => {
+    const since = performance.now()
+    await find('upstreams', /Pages.*Upstreams/)
+    await act(page.getByRole('link', { name: 'errors of default' }))
+    await act(page.getByRole('table', { name: 'Calls' }).getByRole('link'))
+    await page
+      .getByText(/answered 503 for other/)
+      .first()
+      .waitFor()
+    tell(t, since)
+  })
+
+  it('which key has not been used for a month', async (t) => {
+    const since = performance.now()
+    await find('not used', /Actions.*not used for 30 days/)
+    const rows = page.getByRole('table', { name: 'Keys' }).getByRole('row')
+    await rows.nth(1).getByText('forgotten').waitFor()
+    await until(async () => (await rows.count()) === 2, { what: 'the one key', seconds: 30 })
+    tell(t, since)
+  })
+
+  it('export the receipts of a group', async (t) => {
+    const since = performance.now()
+    await find('painters', /Keys.*painters/)
+    await act(page.getByRole('link', { name: 'all receipts' }))
+    await page.getByRole('table', { name: 'Receipts, newest first' }).getByText('cleo').waitFor()
+    const saved = page.waitForEvent('download')
+    await act(page.getByRole('button', { name: 'Download CSV' }))
+    assert.equal((await saved).suggestedFilename(), 'receipts.csv')
     tell(t, since)
   })
 

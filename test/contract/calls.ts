@@ -146,6 +146,10 @@ export function callsContract(open: () => Promise<Store>): void {
       for (const group_by of [undefined, 'model'] as const)
         assert.equal((await own.stats({ ...of, group_by })).totals.calls, 2)
       assert.deepEqual(idsOf((await own.history({ limit: 5, kind: 'compact' })).items), [compact?.call_id])
+      const dear = { ...callOf('key_a'), at, upstream_cost_usd: 1.5 }
+      own.record(dear)
+      assert.deepEqual(idsOf((await own.history({ limit: 5, min_cost_usd: 1.5 })).items), [dear.call_id])
+      assert.equal((await own.stats({ min_cost_usd: 1.500001, group_by: 'hour' })).totals.calls, 0)
       await apart.close()
     })
 

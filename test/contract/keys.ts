@@ -35,6 +35,9 @@ export function keysContract(open: () => Promise<Store>): void {
       await keys.close()
       const used = await store.db.selectFrom('keys').select('last_used_at').where('id', '=', record.id).execute()
       assert.match(used[0]?.last_used_at ?? '', /Z$/)
+      const unused = await keys.list({ limit: 5, unused_since: '2999-01-01T00:00:00Z' })
+      assert.deepEqual([unused.total, unused.items.map(({ name }) => name)], [2, ['three', 'two']])
+      assert.equal((await keys.list({ limit: 5, unused_since: '2000-01-01T00:00:00Z' })).total, 0)
       await store.close()
     })
 

@@ -389,6 +389,24 @@ describe('keys', () => {
     await assert.rejects(keys.list({ limit: 2, cursor: 'x' }), { code: 'invalid_cursor' })
   })
 
+  it('lists the keys that nobody used since a time, without those made later and revoked ones', async () => {
+    const made = async (name: string) => ({ name, ...(await keys.create({ name })) })
+    const [unused, used, revoked] = [await made('unused'), await made('used'), await made('revoked')]
+    await keys.revoke(revoked.record.id)
+    clock = new Date('2026-11-25T07:00:00.000Z')
+    await made('late')
+    await keys.authenticate(used.key)
+    await keys.close()
+    const of = async (unused_since: string) => {
+      const { items, total } = await keys.list({ limit: 10, unused_since })
+      assert.equal(total, items.length)
+      return items.map(({ name }) => name)
+    }
+    assert.deepEqual(await of('2026-11-21T08:04:59+01:00'), [])
+    assert.deepEqual(await of('2026-11-25T08:00:00+01:00'), [unused.name])
+    assert.deepEqual(await of('2026-11-25T07:00:01Z'), ['late', used.name, unused.name])
+  })
+
   it('makes no key from what is not one', async () => {
     const cases: [input: object, param: string][] = [
       [{ name: '' }, 'name'],

@@ -4737,6 +4737,7 @@ export interface operations {
                 cursor?: string;
                 offset?: number;
                 group?: string;
+                unused_since?: string;
             };
             header?: never;
             path?: never;
@@ -6043,6 +6044,7 @@ export interface operations {
                 address?: string;
                 upstream?: string;
                 kind?: string;
+                min_cost_usd?: number;
                 model?: string;
                 from?: string;
                 to?: string;
@@ -6079,6 +6081,7 @@ export interface operations {
                 address?: string;
                 upstream?: string;
                 kind?: string;
+                min_cost_usd?: number;
                 and_by?: "model" | "caller" | "day" | "path" | "status" | "session" | "repository" | "branch" | "commit" | "client" | "tag" | "hour" | "address";
             };
             header?: never;
@@ -6134,6 +6137,7 @@ export interface operations {
                 address?: string;
                 upstream?: string;
                 kind?: string;
+                min_cost_usd?: number;
                 model?: string;
                 from?: string;
                 to?: string;

@@ -26,7 +26,7 @@ const StatsQuery = ChartQuery.extend({
 const CallStatsReply = CallStats.extend({
   and_groups: CallStats.shape.groups.optional().describe('Groups of and_by; absent without it'),
   fallbacks: Fallbacks.nullable().describe(
-    'Null with a filter by model, path, session, address, kind or upstream: they are counted by time, key and group alone',
+    'Null with a filter by model, path, session, address, kind, upstream or cost: they are counted by time, key and group alone',
   ),
 })
 export type CallStatsReply = z.infer<typeof CallStatsReply>

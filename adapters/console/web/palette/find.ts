@@ -48,6 +48,7 @@ const BY_PREFIX: ReadonlyMap<string, { group: string; note: string; page: string
 
 const ACTIONS: readonly Found[] = [
   { label: 'Make, edit or revoke a key', address: href('keys') },
+  { label: 'Show keys that were not used for 30 days', address: href('keys', { query: { unused: '30' } }) },
   { label: 'Add a provider and its key', address: href('upstreams', { id: 'new' }) },
   { label: 'Edit routes, test an upstream', address: href('upstreams') },
   { label: 'Divide a goal into tasks', address: href('swarm') },

@@ -18,7 +18,18 @@ import { useNewCalls } from './use-new-calls.ts'
 const STATUSES = [ALL, ...CALL_STATUS_NAMES]
 /** Filters that links set: they have no field until one does. */
 const LINKED = ['group', 'kind', 'upstream'] as const
-const FILTERS = ['status', 'model', 'path', 'caller_id', ...LINKED, 'session', 'address', 'from', 'to'] as const
+const FILTERS = [
+  'status',
+  'model',
+  'path',
+  'caller_id',
+  ...LINKED,
+  'session',
+  'address',
+  'min_cost_usd',
+  'from',
+  'to',
+] as const
 
 /** Audit trail: all calls to model providers, or one of them. */
 export default function Calls({ id, query }: PageProps) {
@@ -94,11 +105,12 @@ function Trail({ query }: Pick<PageProps, 'query'>) {
         fields: [
           { name: 'status', label: 'Status', options: STATUSES },
           { name: 'model', label: 'Model', maxLength: 256 },
-          { name: 'path', label: 'Path', placeholder: '/v1/messages', maxLength: 1024 },
+          { name: 'path', label: 'Path', placeholder: '/v1/…', maxLength: 1024 },
           ...(isAdmin ? [callers] : []),
           ...linked.filter(({ name }) => opened.has(name)),
           { name: 'session', label: 'Session', maxLength: 128 },
           { name: 'address', label: 'Address', maxLength: 64 },
+          { name: 'min_cost_usd', label: 'Cost from $', type: 'number', min: 0, step: 'any' },
           ...TIMES,
         ],
       }}

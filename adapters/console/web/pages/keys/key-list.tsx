@@ -2,26 +2,40 @@ import { useState } from 'preact/hooks'
 import type { KeyRecord } from '../../../../../src/identity/key.ts'
 import { spendColumns } from '../../components/budgets.tsx'
 import { Badge } from '../../components/content.ts'
-import { Primary } from '../../components/forms.ts'
+import { ALL, Primary, useFilters } from '../../components/forms.ts'
 import { KeyState } from '../../components/key-state.tsx'
 import { ListCard, whenColumn } from '../../components/lists.ts'
 import { usePage } from '../../paging.ts'
-import { href } from '../../router.ts'
+import { href, queryOf } from '../../router.ts'
 import { session } from '../../signed-in.ts'
+import { firstOfDays } from '../../time.ts'
 import { useGroups } from '../../use-groups.ts'
 import { NewKeyDialog } from './key-dialogs.tsx'
 
+/** Days without use, by which keys that nobody needs are found. */
+const UNUSED = [ALL, ...[7, 30, 90].map((days) => ({ value: String(days), label: `not for ${days} days` }))]
+
 /** Keys with their scopes, billing, spending and state, for admins. Each is changed on its page. */
-export function KeyList() {
-  const page = usePage<KeyRecord>('/api/keys', { everyMs: 5000 })
+export function KeyList({ query }: { query: URLSearchParams }) {
+  const { draft, edit, clear } = useFilters(query, ['unused'], ['keys'], { unused: UNUSED })
+  const asked = queryOf({ unused_since: draft.unused && firstOfDays(Number(draft.unused)) })
+  const page = usePage<KeyRecord>(`/api/keys${asked}`, { everyMs: 5000 })
   const [making, setMaking] = useState(false)
   const groups = useGroups()
   return (
     <>
-      <ListCard<KeyRecord>
+      <ListCard<KeyRecord, typeof draft>
         title="Keys"
         actions={<Primary onClick={() => setMaking(true)}>New key</Primary>}
         label="Keys"
+        filters={{
+          draft,
+          edit,
+          clear,
+          asked,
+          one: 'key',
+          fields: [{ name: 'unused', label: 'Used', options: UNUSED }],
+        }}
         list={page}
         error={page.data ? null : page.error}
         opens="keys"

@@ -27,7 +27,7 @@ export default function Keys({ id, query }: PageProps) {
         active={tab}
         onChange={(to: Tab) => go(href('keys', { id: to === 'keys' ? null : to }))}
       />
-      {tab === 'keys' ? <KeyList /> : <GroupList />}
+      {tab === 'keys' ? <KeyList query={query} /> : <GroupList />}
     </Page>
   )
 }
