@@ -22,7 +22,9 @@ export async function forget(loaded: LoadedConfig, log: Log, { key, user }: Forg
       param: '--key',
     })
   const { id, erased } = await withStoredKeys(loaded, log, async ({ keys, store, now }) => {
-    const found = key === undefined ? (user ?? '').toLowerCase() : await keyIdOf(keys, keyReference(key))
+    // A run that was killed may have revoked the key, and erased nothing yet.
+    const found =
+      key === undefined ? (user ?? '').toLowerCase() : await keyIdOf(keys, keyReference(key), { orRevoked: true })
     const done = await forgetCaller(found, { store, now, revoke: keys.revoke })
     return { id: found, erased: done }
   })

@@ -18,11 +18,17 @@ export const keyReference = (idOrName: string): string => checked('KEY', KeyRefe
 /**
  * Finds the id of the key that a checked reference names. An id takes precedence over a name.
  *
+ * @param options.orRevoked true to find a revoked key of that name where no other has it
  * @throws GazewayError `not_found` for an unknown name, `conflict` for the name of several keys
  */
-export async function keyIdOf(keys: Pick<Keys, 'named'>, reference: string): Promise<string> {
+export async function keyIdOf(
+  keys: Pick<Keys, 'named'>,
+  reference: string,
+  { orRevoked = false }: { orRevoked?: boolean } = {},
+): Promise<string> {
   if (KeyId.safeParse(reference).success) return reference
-  const ids = await keys.named(reference)
+  const unrevoked = await keys.named(reference)
+  const ids = unrevoked.length === 0 && orRevoked ? await keys.named(reference, 'revoked') : unrevoked
   const [id] = ids
   if (id === undefined)
     throw new GazewayError('not_found', 'There is no key with this name or id; `gazeway key list` shows all keys.')

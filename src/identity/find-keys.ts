@@ -30,9 +30,13 @@ export async function keysInForce(
     .map(identityOf)
 }
 
-/** Reads the ids of unrevoked keys with a name, newest first. */
-export async function keysNamed(db: Kysely<Schema>, name: string): Promise<string[]> {
-  const query = db.selectFrom('keys').select('id').where('name', '=', name).where('revoked_at', 'is', null)
+/** Keys that a name is looked for among. */
+export type NamedAmong = 'unrevoked' | 'revoked'
+
+/** Reads the ids of keys with a name, newest first. */
+export async function keysNamed(db: Kysely<Schema>, name: string, among: NamedAmong): Promise<string[]> {
+  const isRevoked = among === 'revoked' ? 'is not' : 'is'
+  const query = db.selectFrom('keys').select('id').where('name', '=', name).where('revoked_at', isRevoked, null)
   const rows = await query.orderBy('id', 'desc').execute()
   return rows.map(({ id }) => id)
 }

@@ -10,7 +10,7 @@ import type { KeyRow } from '../store/tables/keys-tables.ts'
 import { parseInput } from '../wire/validation.ts'
 import { type Callers, createAuthentication } from './authentication.ts'
 import { changeKey, readTerms, replaceSecret, revokeKey } from './change-key.ts'
-import { findKey, hasAdmin, type KeyList, keysInForce, keysNamed, listKeys } from './find-keys.ts'
+import { findKey, hasAdmin, type KeyList, keysInForce, keysNamed, listKeys, type NamedAmong } from './find-keys.ts'
 import { keepFirstKey, renewKeyFile } from './first-key.ts'
 import type { Identity } from './identity.ts'
 import { KeyChange, type KeyRecord, KeyRotation, NewKey, Scope } from './key.ts'
@@ -77,8 +77,8 @@ export interface Keys extends Callers {
   revoke(id: string): Promise<KeyRecord>
   /** Finds the identity of a key by id, even of a revoked one; null when there is none. */
   find(id: string): Promise<Identity | null>
-  /** Reads the ids of unrevoked keys with a name, newest first. */
-  named(name: string): Promise<string[]>
+  /** Reads the ids of keys with a name, newest first; of unrevoked ones by default. */
+  named(name: string, among?: NamedAmong): Promise<string[]>
   /** Reads keys that are neither revoked nor expired, by id or wallet (in lower case), from the store, newest first. */
   inForce(of: { id: string } | { wallet: string }): Promise<Identity[]>
   /** Applies the changed budgets of a group to its keys at once. */
@@ -202,7 +202,7 @@ export function createKeys(deps: KeysDeps): Keys {
     },
 
     find: (id) => findKey(db, id),
-    named: (name) => keysNamed(db, name),
+    named: (name, among = 'unrevoked') => keysNamed(db, name, among),
     inForce: (of) => keysInForce(db, of, now()),
     groupChanged: (groupId) => authentication.forget(({ group }) => group?.id === groupId),
 
