@@ -1,4 +1,4 @@
-import { CODING_AGENT_NAMES } from '../../src/coding-agents/coding-agents.ts'
+import { CODING_AGENT_NAMES } from '../../src/coding-agents/agent-names.ts'
 
 const [first, ...others] = CODING_AGENT_NAMES
 const OFFER = `To have a coding agent use it: gazeway connect ${first} (or ${others.join(', ')})`

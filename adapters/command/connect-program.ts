@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { CODING_AGENT_NAMES } from '../../src/coding-agents/coding-agents.ts'
+import { CODING_AGENT_NAMES } from '../../src/coding-agents/agent-names.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { GazewayError } from '../../src/errors.ts'

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
+import { CODING_AGENT_NAMES } from '../../src/coding-agents/agent-names.ts'
 import type { CodingAgent } from '../../src/coding-agents/coding-agent.ts'
-import { CODING_AGENT_NAMES, CODING_AGENTS } from '../../src/coding-agents/coding-agents.ts'
+import { CODING_AGENTS } from '../../src/coding-agents/coding-agents.ts'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import { GazewayError } from '../../src/errors.ts'
 import { plain } from '../../src/text/single-line.ts'

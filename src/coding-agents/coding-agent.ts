@@ -1,4 +1,5 @@
 import type { Machine, Scope } from '../assistants/assistant.ts'
+import type { CodingAgentName } from './agent-names.ts'
 import type { Setting } from './setting.ts'
 import type { FormatName } from './setting-format.ts'
 
@@ -38,12 +39,12 @@ export interface AgentRun {
 }
 
 /**
- * A coding agent whose models can come from the gateway. To add one, write a file with such a record and a line in
- * `coding-agents.ts`.
+ * A coding agent whose models can come from the gateway. To add one, write a file with such a record, and add its
+ * name in `agent-names.ts` and the record in `coding-agents.ts`.
  */
 export interface CodingAgent {
   /** Its name on the command line. */
-  name: string
+  name: CodingAgentName
   /** Display name. */
   label: string
   /** Ids of the models that it asks for by itself. Null when it asks for none. */

@@ -1,3 +1,4 @@
+import { CODING_AGENT_NAMES, type CodingAgentName } from './agent-names.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import type { CodingAgent } from './coding-agent.ts'
@@ -5,8 +6,13 @@ import { geminiCli } from './gemini-cli.ts'
 import { opencode } from './opencode.ts'
 import { qwenCode } from './qwen-code.ts'
 
-/** Agents that can be connected, in display order. */
-export const CODING_AGENTS: readonly CodingAgent[] = [claudeCode, codex, opencode, qwenCode, geminiCli]
+const BY_NAME: Readonly<Record<CodingAgentName, CodingAgent>> = {
+  'claude-code': claudeCode,
+  codex,
+  opencode,
+  'qwen-code': qwenCode,
+  'gemini-cli': geminiCli,
+}
 
-/** Their names on the command line. */
-export const CODING_AGENT_NAMES: readonly string[] = CODING_AGENTS.map(({ name }) => name)
+/** Agents that can be connected, in display order. */
+export const CODING_AGENTS: readonly CodingAgent[] = CODING_AGENT_NAMES.map((name) => BY_NAME[name])

@@ -47,8 +47,9 @@ describe('what the tool server loads before it answers', () => {
     assert.ok(code.includes(inserted.slice(0, 1000)))
   })
 
-  it('holds no tool, no store and no console', () => {
-    for (const part of ['tools/', 'src/store/sqlite/', 'adapters/platform/', '@modelcontextprotocol/sdk/'])
+  it('holds no tool, no store, no console and no parser of the files of others', () => {
+    const without = ['tools/', 'src/store/sqlite/', 'adapters/platform/', '@modelcontextprotocol/sdk/']
+    for (const part of [...without, 'toml-eslint-parser/', 'jsonc-parser/'])
       assert.equal(
         [...bytes].filter(([path, size]) => path.replace('node_modules/', '').startsWith(part) && size > 0).length,
         0,
