@@ -10,6 +10,7 @@ import {
   OF_SESSION,
   type RecentQuery,
   recentMemories,
+  removeMemories,
   takeBack,
 } from '../../src/memory/memory.ts'
 import { createProjects, type Projects } from '../../src/projects/projects.ts'
@@ -29,6 +30,8 @@ export interface MemoryFlags {
 /** Characters of a value in a list. */
 const SHOWN = 100
 const LISTED = 100
+/** Memories that one transaction deletes: few, as others wait for it. */
+const TOGETHER = 25
 /** Value of a flag for memories of no project. */
 const NONE = 'none'
 /** The operator's space of memories. */
@@ -82,20 +85,21 @@ export function deleteMemory(loaded: LoadedConfig, key: string, flags: MemoryFla
 
 /** Deletes all memories with a tag. With the tag of a session, a memory that was there before is as it was then. */
 export function deleteTagged(loaded: LoadedConfig, tag: string, flags: MemoryFlags): Promise<void> {
-  return onMemories(loaded, async (memory, projects, store) => {
+  return onMemories(loaded, async (_memory, projects, store) => {
     const { namespace } = flags
+    const now = () => new Date().toISOString()
     const of = await deletedIn(projects, flags)
     if (tag.startsWith(OF_SESSION)) {
       const scope = { space: SPACE, tag, namespace, projects: of }
-      const { deleted, others } = await store.write((trx) => takeBack(trx, scope, new Date().toISOString()))
+      const { deleted, others } = await store.write((trx) => takeBack(trx, scope, now()))
       return printDeleted(deleted, others === 0 ? '' : ` ${others} others are as they were without the session.`)
     }
     let deleted = 0
     for (const project of of)
-      for (let found = LISTED; found === LISTED; deleted += found) {
-        const tagged = await newestOf(store, { namespace, tag, project })
-        for (const { id } of tagged) await memory.remove(id)
-        found = tagged.length
+      for (let found = TOGETHER; found === TOGETHER; ) {
+        const ids = (await newestOf(store, { namespace, tag, project }, TOGETHER)).map(({ id }) => id)
+        deleted += await store.write((trx) => removeMemories(trx, ids, { space: SPACE, now: now() }))
+        found = ids.length
       }
     printDeleted(deleted)
   })
@@ -146,7 +150,7 @@ async function recalled(
 async function newestOf(
   store: Store,
   of: Pick<RecentQuery, 'namespace' | 'tag' | 'project'>,
-  most = LISTED,
+  most: number,
 ): Promise<Memory[]> {
   const found: Memory[] = []
   const now = new Date().toISOString()

@@ -30,6 +30,7 @@ import { openTextIndex, type TextIndex } from './words/text-index.ts'
 
 export type { FoundMemories, Memories, MemoryService, SearchForm } from './memory-service.ts'
 export { takeBack } from './records/captured-memories.ts'
+export { removeMemories } from './records/forget-memory.ts'
 export type { InProjects, MemoryAddress } from './records/memory-place.ts'
 export { Memory, MemoryInput, MemoryList, MemorySearch, OF_SESSION } from './records/memory-record.ts'
 export { endSpace, type MemoryOwner, memoryOwner } from './records/memory-spaces.ts'

@@ -59,7 +59,7 @@ describe('gazeway memory', () => {
     const place = machine()
     const file = join(place.home, 'facts.jsonl')
     const expires_at = new Date(Date.now() + 3_600_000).toISOString()
-    const many = Array.from({ length: 101 }, (_, i) => ({ key: `fact/${i}`, value: `walrus ${i}` }))
+    const many = Array.from({ length: 101 }, (_, i) => ({ key: `fact/${i}`, value: `walrus ${i}`, tags: ['m'] }))
     writeFileSync(
       file,
       [{ key: 'port', value: '8811', expires_at }, ...many].map((fact) => JSON.stringify(fact)).join('\n'),
@@ -82,6 +82,8 @@ describe('gazeway memory', () => {
     assert.deepEqual([list.stdout.split('\n').length, list.stderr.slice(0, 29)], [101, 'These are the newest 100. gaz'])
     assert.equal((await memory('search', 'walrus')).stderr, '… of 101 that match\n')
     assert.deepEqual((await memory('search', 'narwhal')).stderr.slice(0, 18), 'No memory matches.')
+    assert.equal((await memory('delete', '--tag', 'm')).stdout, 'Deleted 101 memories with all their versions.\n')
+    assert.match((await memory('list')).stdout, /^default\/address {2}version 1 {2}no project {2}127.0.0.1:8812\n$/)
     const nothing = await memory('list', '--namespace', 'graph')
     assert.deepEqual([nothing.code, nothing.stdout, nothing.stderr.slice(0, 22)], [0, '', 'There are no memories '])
   })

@@ -27,6 +27,28 @@ export async function removeMemory(
   await changes.write(trx)
 }
 
+/** Deletes those of some memories of a space that are still there. Returns their number. */
+export async function removeMemories(
+  trx: Transaction<Schema>,
+  ids: readonly string[],
+  { space, now }: { space: number; now: string },
+): Promise<number> {
+  if (ids.length === 0) return 0
+  const rows = await trx
+    .selectFrom('memories')
+    .select(REMOVED)
+    .where('space', '=', space)
+    .where('id', 'in', ids)
+    .where(isLive(now))
+    .orderBy('seq')
+    .forUpdate()
+    .execute()
+  const changes = createCountChanges()
+  await deleteMemories(trx, rows, changes)
+  await changes.write(trx)
+  return rows.length
+}
+
 /** Deletes all versions of the key of a superseded memory. */
 async function removeSuperseded(
   trx: Transaction<Schema>,
