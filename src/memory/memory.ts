@@ -152,6 +152,9 @@ async function openFinders(store: Store): Promise<Finders> {
   return { index, search, similar: createSimilar({ db, index, words: createMemoryWords({ db, engine }) }) }
 }
 
+/** Connection for totals: on SQLite, asking the other thread takes longer than reading them here. */
+const forTotals = ({ engine, db, lookups }: Store) => ({ sqlite: db, postgres: lookups })[engine]
+
 /** The best hits, and at most `weak` weak ones where there are fewer. */
 function withWeak<Hit extends { seq: number }>(
   hits: readonly Hit[],
@@ -178,7 +181,7 @@ function ownMemory(owner: MemoryOwner, { store, time, opened, vectors, caller, s
     context: CallContext = OPERATOR,
   ): Promise<FoundMemories> {
     const [{ search: byWords }, space] = [await opened(), await findSpace(db, owner)]
-    const scope = scopeOf(store.lookups, space, filters, time())
+    const scope = scopeOf(forTotals(store), space, filters, time())
     const [found, near] = await Promise.all([
       byWords(query, { space, project: projectOf(filters), scope }, Math.max(limit, FUSED)),
       scope.then((read) => vectors()?.find(query, read, context) ?? null),
