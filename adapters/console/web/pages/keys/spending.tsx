@@ -10,31 +10,35 @@ import type { List } from '../../paging.ts'
 import { href, queryOf } from '../../router.ts'
 import { DAY_MS, firstOfDays, HOUR_MS, startOf } from '../../time.ts'
 import { timeText } from '../../typed.ts'
-import { useLive } from '../../use-live.ts'
+import { type Live, useLive } from '../../use-live.ts'
 
 const DAYS = 30
 
 /** Start of the first UTC day, RFC 3339. */
 const firstDay = () => firstOfDays(DAYS)
-const useStats = (of: Callers, by: 'day' | 'model') =>
-  useLive<CallStats>(`/api/calls/stats${queryOf({ ...of, group_by: by, from: firstDay() })}`, { everyMs: 10_000 })
-
 /** Key, or group of keys, whose calls are meant: a filter of calls. */
 export type Callers = { caller_id: string } | { group: string }
 
 /** Spending by day and by model, beside each other. */
 export function Spent({ of, budgets }: { of: Callers; budgets: readonly BudgetRecord[] | undefined }) {
+  const query = queryOf({ ...of, group_by: 'day', and_by: 'model', from: firstDay() })
+  const live = useLive<CallStatsReply>(`/api/calls/stats${query}`, { everyMs: 10_000 })
   return (
     <Grid>
-      <SpendByDay of={of} budget={budgets?.find(({ per }) => per === 'day')?.usd} />
-      <Models of={of} />
+      <SpendByDay of={of} live={live} budget={budgets?.find(({ per }) => per === 'day')?.usd} />
+      <Models of={of} live={live} />
     </Grid>
   )
 }
 
+interface Spending {
+  of: Callers
+  /** Sums by day, and by model. */
+  live: Live<CallStatsReply>
+}
+
 /** Spending in the last 30 UTC days. Each day leads to its calls. @param budget of a day, drawn as a line */
-function SpendByDay({ of, budget }: { of: Callers; budget: number | undefined }) {
-  const live = useStats(of, 'day')
+function SpendByDay({ of, live, budget }: Spending & { budget: number | undefined }) {
   // As the list counts them: statistics also have the refused calls of a flood, which have no record.
   const listed = useLive<List<CallRecord>>(`/api/calls${queryOf({ ...of, from: firstDay(), limit: '1' })}`, {
     everyMs: 10_000,
@@ -78,9 +82,8 @@ function SpendByDay({ of, budget }: { of: Callers; budget: number | undefined })
 }
 
 /** Spending by model in the last 30 UTC days, without refused calls, which have no model. */
-function Models({ of }: { of: Callers }) {
-  const live = useStats(of, 'model')
-  const rows = (live.data?.groups ?? [])
+function Models({ of, live }: Spending) {
+  const rows = (live.data?.and_groups ?? [])
     .map(({ calls, ...group }) => ({ ...group, calls: calls - group.refused }))
     .filter(({ calls }) => calls > 0)
     .sort((a, b) => b.upstream_cost_usd - a.upstream_cost_usd)
