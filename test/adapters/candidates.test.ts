@@ -344,7 +344,8 @@ describe('a call with several candidates', () => {
 
   it('keeps a session at its upstream and key, and moves it only while they fail', async () => {
     const turn = (session: string, model = 'drawn') => post({ ...ASK, model, prompt_cache_key: session })
-    const sessions = Array.from({ length: 24 }, (_, i) => `session ${i}`)
+    // So many that a quarter of them is surely more than two.
+    const sessions = Array.from({ length: 72 }, (_, i) => `session ${i}`)
     const keys = () =>
       two.received.map(({ headers, body }) => [
         (body as { prompt_cache_key: string }).prompt_cache_key,
