@@ -5,7 +5,7 @@ export const LONGEST_TESTS = [
   'test/e2e/shutdown.long.ts',
   'test/docs/guides.long.ts',
   'test/e2e/http-process.long.ts',
-  'test/console/attention.test.ts',
+  'test/console/camera.test.ts',
   'test/faults/sqlite.long.ts',
   'test/faults/wallet.long.ts',
   'test/build/reproducible.long.ts',

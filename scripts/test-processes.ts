@@ -3,7 +3,7 @@ import { LONGEST_TESTS } from './longest-tests.ts'
 
 /** Test files that have a process of their own: they start a browser with a camera or windows, end what they started, or load a machine fully. */
 const APART =
-  /^test\/((bench|contract|faults)\/|console\/(attention|review)\.|e2e\/(large-bodies|noisy-neighbour|routes-chaos)\.)/
+  /^test\/((bench|contract|faults)\/|console\/(camera|review)\.|e2e\/(large-bodies|noisy-neighbour|routes-chaos)\.)/
 
 /**
  * Code that changes or measures all of a process: its clock, variables, listeners and memory. A file with it has a process
