@@ -29,7 +29,7 @@ export const memoryRecall = defineTool({
   },
   render({ memory, superseded_by }) {
     if (!memory && superseded_by !== null) return `This memory was superseded by ${plain(superseded_by)}: recall that.`
-    if (!memory) return 'There is no memory under this key.'
+    if (!memory) return 'There is no memory under this key; of each, the last 20 versions are kept.'
     const value = typeof memory.value === 'string' ? memory.value : JSON.stringify(memory.value, null, 2)
     const { key, project, version, updated_at } = memory
     const of = project === null ? 'of no project' : `of the project ${project}`

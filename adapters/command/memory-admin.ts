@@ -14,6 +14,7 @@ import {
   takeBack,
 } from '../../src/memory/memory.ts'
 import { createProjects, type Projects } from '../../src/projects/projects.ts'
+import { proposalNote } from '../../src/projects/proposal.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { plain } from '../../src/text/single-line.ts'
@@ -58,7 +59,8 @@ export function listMemories(loaded: LoadedConfig, flags: MemoryFlags, words?: s
     const pages = await Promise.all([...project, null].map((one) => newestOf(store, { namespace, project: one }, more)))
     const newestFirst = pages.flat().sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
     for (const item of newestFirst.slice(0, LISTED)) print(item, textOf(item.value))
-    if (newestFirst.length === 0) note('There are no memories of this project, nor of none.')
+    if (newestFirst.length === 0)
+      note('There are no memories here. gazeway project list shows the projects that have some.')
     if (newestFirst.length >= more)
       note(`These are the newest ${LISTED}. gazeway memory search finds others, and gazeway memory export prints all.`)
   })
@@ -177,7 +179,12 @@ async function forgetFirst(memory: Memories, [place, ...others]: readonly Memory
 
 /** Projects whose memories are meant. @throws GazewayError `not_found` for a named one without memories */
 async function projectsIn(projects: Projects, { project }: MemoryFlags): Promise<string[]> {
-  if (project === undefined) return projects.at([process.cwd()])
+  if (project === undefined) {
+    const here = await projects.at([process.cwd()])
+    const proposal = await proposalNote(projects, process.cwd())
+    if (proposal !== null) note(proposal)
+    return here
+  }
   if (project === NONE) return []
   const named = await projects.named(project)
   // Any folder can be named; one without memories is more often a mistake.

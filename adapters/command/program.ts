@@ -203,7 +203,7 @@ function faultOf({ code, message }: CommanderError): string {
     return `unknown command${unknownWord(command)}; must be one of ${namesIn(command)}${command === program ? ', or none' : ''}.`
   }
   const option = [...options, ...words].find((one) => fault.includes('flags' in one ? one.flags : `'${one.name()}'`))
-  return option ? `${fault}: ${option.description}.` : fault
+  return option?.description ? `${fault}: ${option.description}.` : fault
 }
 
 /** The command words up to the first unknown one, for the message. Empty when that one does not look like a command. */

@@ -84,6 +84,7 @@ describe('gazeway memory', () => {
     assert.deepEqual((await memory('search', 'narwhal')).stderr.slice(0, 18), 'No memory matches.')
     assert.equal((await memory('delete', '--tag', 'm')).stdout, 'Deleted 101 memories with all their versions.\n')
     assert.match((await memory('list')).stdout, /^default\/address {2}version 1 {2}no project {2}127.0.0.1:8812\n$/)
+    assert.equal((await memory('search')).stderr, "gazeway: missing required argument 'words'\n")
     const nothing = await memory('list', '--namespace', 'graph')
     assert.deepEqual([nothing.code, nothing.stdout, nothing.stderr.slice(0, 22)], [0, '', 'There are no memories '])
   })

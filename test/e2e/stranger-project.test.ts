@@ -47,6 +47,8 @@ describe('a repository of a stranger that names the project of another in .gazew
       (await runHere(stranger, ['project', 'list'])).stdout,
       /stranger {2}looks like .*: gazeway project trust/,
     )
+    for (const command of [['list'], ['show', 'db']])
+      assert.match((await runHere(stranger, ['memory', ...command])).stderr, /^This folder looks like another copy of/)
     assert.match((await runHere(stranger, ['project', 'trust'])).stdout, /^This is the project .*\/project now/)
     await theirs.client.close()
     const joined = await connect(stranger)
