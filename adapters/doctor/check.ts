@@ -5,7 +5,7 @@ export interface Check {
   name: string
   /** Section, setting or entry that it is about. */
   settings?: string
-  /** @param isThorough true to look at all that a quick run leaves out */
+  /** @param isThorough true to look at all that a quick run omits */
   run(gateway: Gateway, isThorough?: boolean): Promise<string | { warning: string }>
 }
 

@@ -235,7 +235,7 @@ export const warning = (name: string, text: string): Finding => ({ name, verdict
  *
  * @param options.first checks that run before the others
  * @param options.limitMs timeout of one check in milliseconds; none by default
- * @param options.isThorough true to look at all that a quick run leaves out
+ * @param options.isThorough true to look at all that a quick run omits
  */
 export async function* runChecks(
   gateway: Gateway,
