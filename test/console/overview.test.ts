@@ -41,6 +41,35 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
     await page.close()
   })
 
+  it('says that nothing needs a person once failed calls, keys and reviews are all read', async () => {
+    const page = await console.open('#/upstreams/new')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const held: Route[] = []
+    for (const path of ['**/api/keys/burn*', '**/api/reviews*'])
+      await page.route(path, (route) => {
+        held.push(route)
+      })
+    const failed = page.waitForResponse(/api\/calls\?status=error/)
+    await page.evaluate(() => {
+      location.hash = '#/overview'
+    })
+    await (await failed).finished()
+    await until(() => held.length === 2, { what: 'keys and reviews', seconds: 60 })
+    const nothing = page.getByText('Nothing needs you')
+    for (const route of held) {
+      await drawn(page)
+      assert.equal(await nothing.count(), 0)
+      const reply = page.waitForResponse((response) => response.request() === route.request())
+      await route.continue()
+      await (await reply).finished()
+    }
+    await nothing.waitFor()
+    await page.close()
+    const own = await console.open('#/overview', { key: console.platform.key })
+    await own.getByText('Nothing needs you').waitFor()
+    await own.close()
+  })
+
   it('has a command to copy for the first call', async () => {
     const page = await console.open('#/overview')
     const traffic = page.getByRole('region', { name: 'Traffic' })

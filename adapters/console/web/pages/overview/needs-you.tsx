@@ -44,12 +44,14 @@ interface Cause {
 /** Lists what waits for a person: causes of failed calls, keys that run out within a day, reviews without a decision. */
 export function NeedsYou(props: { fallbacks: CallStatsReply['fallbacks'] | undefined; isLater: boolean }) {
   const { fallbacks, isLater } = props
+  const isAdmin = session.value?.isAdmin ?? false
   const since = startOf('hour', now.value - DAY_MS)
   const failed = useLive<List<CallRecord>>(`/api/calls?status=error&from=${since}&limit=${SEARCHED}`, { everyMs: 5000 })
-  const dry = useLive<List<Burn>>(isLater && session.value?.isAdmin ? `/api/keys/burn?limit=${SEARCHED_KEYS}` : null, {
+  const dry = useLive<List<Burn>>(isLater && isAdmin ? `/api/keys/burn?limit=${SEARCHED_KEYS}` : null, {
     everyMs: 30_000,
   })
   const reviews = useLive<List<ReviewRecord>>(isLater ? '/api/reviews?limit=25' : null, { everyMs: 30_000 })
+  const isAllRead = failed.data !== null && reviews.data !== null && (dry.data !== null || !isAdmin)
   const unread = [failed, dry, reviews].find(({ data, error }) => data === null && error !== null)
   const others = [
     ...(dry.data?.items ?? []).flatMap(dryNeed).slice(0, MAX_DRY),
@@ -63,7 +65,7 @@ export function NeedsYou(props: { fallbacks: CallStatsReply['fallbacks'] | undef
   return (
     <Card title="Needs you" actions={<a href={href('calls', { query: { status: 'error' } })}>All failed calls</a>}>
       <ErrorNote error={unread?.error} onRetry={() => unread?.reload()} />
-      {failed.data && needs.length === 0 && (
+      {isAllRead && needs.length === 0 && (
         <Empty
           title="Nothing needs you"
           hint="No failed calls in 24 hours, no key that runs out, no review that waits. The checks of this machine:"
