@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { createMemory, MemoryInput, MemorySearch, type MemoryService } from '../../src/memory/memory.ts'
+import { readResults } from '../../src/memory/search/results.ts'
 import type { Store } from '../../src/store/store.ts'
 import { keepMany } from './keep-many.ts'
 import { runsOn } from './runs-on.ts'
@@ -48,6 +49,34 @@ export function searchContract(open: () => Promise<Store>): void {
       memory.search(MemorySearch.parse({ query, ...more }))
     const keys = async (query: string, more: Record<string, unknown> = {}) =>
       (await search(query, more)).results.map((result) => result.memory.key)
+
+    it('leaves large memories out that are deleted before their values are read', async () => {
+      const own = await open()
+      const service = createMemory({ store: own, now: () => new Date(at) })
+      const value = `walrus ${'x '.repeat(100_000)}`
+      const stored = []
+      for (const key of ['a', 'b', 'c']) stored.push((await service.store(MemoryInput.parse({ key, value }))).memory)
+      const found = await own.db.selectFrom('memories').select(['seq', 'space']).orderBy('seq').execute()
+      let deleted = stored.slice(1)
+      const db = own.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        // After the search's first read.
+        transformResult: async ({ result }) => {
+          const now = deleted
+          deleted = []
+          for (const { id } of now) await service.remove(id)
+          return result
+        },
+      })
+      const hits = found.map(({ seq }) => ({ seq, score: 1, isWeak: false }))
+      const reading = { hits, spellings: ['walrus'] }
+      const results = await readResults({ db, engine: own.engine }, found[0]?.space ?? -1, reading)
+      assert.deepEqual(
+        results.map((result) => result.memory.key),
+        ['a'],
+      )
+      await own.close()
+    })
 
     it('ranks a word in the key over one in the tags over one in the value', async () => {
       assert.deepEqual((await keys('billing')).slice(0, 2), ['billing/owner', 'faq/7'])

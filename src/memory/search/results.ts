@@ -54,7 +54,7 @@ export async function readResults(
     const row = rows.get(seq)
     // Another process may have deleted it after the search.
     if (!row) continue
-    if (row.value === null) await addValues(of.db, rows, large.shift() ?? [])
+    if (row.value === null) await addValues(of.db, rows, large.shift())
     if (row.value === null) continue
     const memory = toMemory({ ...row, value: row.value })
     bytes += jsonBytes(memory)
@@ -104,8 +104,10 @@ function partsOf(hits: readonly RankedHit[], rows: Rows): RankedHit[][] {
   return parts
 }
 
-/** Reads the values of a part. */
-async function addValues(db: Kysely<Schema>, rows: Rows, part: readonly Hit[]): Promise<void> {
+/** Reads the values of a part. After a deletion there are fewer values than parts were made for. */
+async function addValues(db: Kysely<Schema>, rows: Rows, part: readonly Hit[] = []): Promise<void> {
+  // PostgreSQL has no empty list.
+  if (part.length === 0) return
   const values = await db.selectFrom('memories').select(['seq', 'value']).where('seq', 'in', seqsOf(part)).execute()
   for (const { seq, value } of values) {
     const row = rows.get(seq)
