@@ -21,6 +21,9 @@ function assigned(names: string, signs: string, length: number): RegExp {
   return new RegExp(`(?<!\\barn:\\S{0,80}:)(?:${names})["']?\\s{0,5}(?:${signs})\\s{0,5}["']?${value}`, 'i')
 }
 
+/** Matches names that are also those of other things, such as a colour of a design, beside their value. */
+const AMBIGUOUS = assigned('secret|token', SIGNS_OR_IS, 8)
+
 const KEYS = '(?:secret|access|private|account)(?:[ _-]?access)?[ _-]?key'
 
 /** Secrets by their form, each with its name. */
@@ -45,15 +48,41 @@ const FORMS: ReadonlyArray<readonly [what: string, form: RegExp]> = [
   ['a token of a request', /\bbearer\s{1,5}(?=[\w.~+/=-]{0,100}\d)(?=[\w.~+/=-]{0,100}[a-z])[\w.~+/=-]{16}/i],
   ['an address with a password', /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,100}:(?![$<{*]|pass|secret)[^\s/@]{4,100}@/i],
   ['a password', assigned('pass(?:wor[dt]|wd|phrase)|kennwort|pwd', SIGNS_OR_IS, 6)],
-  ['a password', /\bcurl\b[^\n]{0,200}\s(?:-u|--user)[ =]?["']?[\w.@-]{1,64}:(?=[^\s"']{0,100}\d)[^\s"'$<{*]{6}/],
+  // Up to the command's end: `docker run -u 1000:1000` names a user and a group.
+  [
+    'a password',
+    /\bcurl\b(?:(?![;|&]\s)[^\n]){0,200}\s(?:-u|--user)[ =]?["']?[\w.@-]{1,64}:(?=[^\s"']{0,100}\d)[^\s"'$<{*]{6}/,
+  ],
   ['a password', assigned('passcode', SIGNS, 6)],
-  ['a key or a token', assigned('api(?:[ _-]?access)?[ _-]?key|secret|token', SIGNS_OR_IS, 8)],
+  ['a key or a token', assigned('api(?:[ _-]?access)?[ _-]?key', SIGNS_OR_IS, 8)],
+  ['a key or a token', AMBIGUOUS],
   ['a key or a token', assigned(`${KEYS}|credentials?`, SIGNS, 8)],
   // A sentence about a key has a longer value where it says the key itself.
   ['a key or a token', assigned(KEYS, SIGNS_OR_IS, 20)],
 ]
 
+/** Single words that are no secret under any name: a variable, a method that hashes passwords, a rule for their length. */
+const TERMS = [
+  /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/,
+  /^(?:argon2(?:id|[di])?|bcrypt|scrypt|pbkdf2)(?:[-_:]\d+)*$/i,
+  /^(?:min|max)[-_]?\d+[-_]?(?:chars?|characters?)$/i,
+]
+/** Words that no person would write: of capitals, small letters and digits, or without a mark between many characters. */
+const RANDOM = [/^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[\w+=~-]{20,}$/, /^(?=.*[a-z])(?=.*\d)[a-z\d]{24,}$/i]
+
 /** Names the kind of secret that a text seems to hold: "a token of GitHub". Null when it seems to hold none. */
 export function secretIn(text: string): string | null {
   return FORMS.find(([, form]) => form.test(text))?.[0] ?? null
+}
+
+/**
+ * Names the kind of secret that a single word seems to be under the name of something: `hunter2` under `db/password`.
+ * Null when it seems to be none.
+ */
+export function secretUnder(name: string, word: string): string | null {
+  if (TERMS.some((term) => term.test(word))) return null
+  const text = `${name}: ${word}`
+  const isRandom = RANDOM.some((form) => form.test(word))
+  const found = FORMS.find(([, form]) => form.test(text) && (form !== AMBIGUOUS || isRandom))
+  return found?.[0] ?? null
 }

@@ -223,6 +223,7 @@ export function memoryVersionsContract(open: () => Promise<Store>): void {
       const apart = put({ key: 'shop/db-password', value: 'hunter2' })
       await assert.rejects(apart, { code: 'validation_failed', param: 'value', message: /a password/ })
       await put({ key: 'db/password', value: 'in Vault, rotated by job 2' })
+      await put({ key: 'models/api_key', value: 'AZURE_KEY_2' })
       const allowing = createMemory({ store, now: () => new Date(), secrets: () => 'allow' })
       await allowing.store(MemoryInput.parse({ key: 'allowed', value: secrets[1] }))
       for (const value of [

@@ -1,5 +1,5 @@
 import { GazewayError } from '../../errors.ts'
-import { secretIn } from '../../text/secret-text.ts'
+import { secretIn, secretUnder } from '../../text/secret-text.ts'
 import { textOf } from '../../text/words.ts'
 import type { MemoryInput } from './memory-record.ts'
 
@@ -15,6 +15,7 @@ export function refuseSecrets({
   tags = [],
   also = [],
 }: Pick<MemoryInput, 'key' | 'namespace' | 'project' | 'value' | 'tags' | 'also'>): void {
+  const refuse = (param: string, text: string) => refuseFound(param, secretIn(text))
   refuse('key', key)
   refuse('namespace', namespace)
   refuse('project', project ?? '')
@@ -23,11 +24,10 @@ export function refuseSecrets({
   // As JSON too, where a password stands beside its name.
   refuse('value', [textOf(value), JSON.stringify(value)].join('\n'))
   // Under a key such as `db/password`, where a sentence would say where it is kept.
-  if (typeof value === 'string' && !/\s/.test(value.trim())) refuse('value', `${key}: ${value.trim()}`)
+  if (typeof value === 'string' && !/\s/.test(value.trim())) refuseFound('value', secretUnder(key, value.trim()))
 }
 
-function refuse(param: string, text: string): void {
-  const found = secretIn(text)
+function refuseFound(param: string, found: string | null): void {
   if (found === null) return
   throw new GazewayError(
     'validation_failed',
