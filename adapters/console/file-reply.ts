@@ -21,10 +21,14 @@ export async function fileReply(
   const nothing = () => new GazewayError('not_found', `There is nothing at ${path.slice(0, 200)}.`)
   const file = files.get(path)
   if (!file) throw nothing()
+  const held = c.req.header('if-none-match')
+  const headersWith = (etag: string) => ({ ...headersOf(file, path), etag, ...more })
+  const known = held === undefined ? null : await file.knownEtag()
+  if (known !== null && held?.includes(known)) return c.body(null, 304, headersWith(known))
   const content = await file.read()
   if (content === null) throw nothing()
-  const headers = { ...headersOf(file, path), etag: content.etag, ...more }
-  if (c.req.header('if-none-match')?.includes(content.etag)) return c.body(null, 304, headers)
+  const headers = headersWith(content.etag)
+  if (held?.includes(content.etag)) return c.body(null, 304, headers)
   if (file.gzipped === null || !acceptsGzip(c)) return c.body(new Uint8Array(content.bytes), 200, headers)
   return c.body(new Uint8Array(await file.gzipped()), 200, { ...headers, 'content-encoding': 'gzip' })
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,6 +22,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /** File of the built console. */
 export interface ConsoleFile {
   type: string
+  /** The tag of its present content, if it is known without reading the content. */
+  knownEtag: () => Promise<string | null>
   /** Reads its content, and the tag that names it. Null when the file is gone. */
   read: () => Promise<Content | null>
   /** Content compressed with gzip on the first request; null for small or already compressed files. */
@@ -60,7 +62,8 @@ export function consoleFiles(folder: string): ReadonlyMap<string, ConsoleFile> {
         const content = tagged(readFileSync(`${folder}/${name}`))
         const isCompressed = COMPRESSED.test(name) && content.bytes.length >= COMPRESSED_FROM_BYTES
         const gzipped = isCompressed ? gzippedOnce(content.bytes) : null
-        return [`/${name}`, { type: typeOf(name) ?? OTHER, read: async () => content, gzipped }]
+        const type = typeOf(name) ?? OTHER
+        return [`/${name}`, { type, knownEtag: async () => content.etag, read: async () => content, gzipped }]
       }),
   )
 }
@@ -105,11 +108,29 @@ export function webcamFiles(): ReadonlyMap<string, ConsoleFile> {
  * Describes a file that is too large to keep in memory, and is seldom asked for. It may be removed or replaced while the
  * process runs.
  */
-export const fileOnDisk = (path: string): ConsoleFile => ({
-  type: typeOf(path) ?? OTHER,
-  read: () => readFile(path).then(tagged, nullIfGone),
-  gzipped: null,
-})
+export function fileOnDisk(path: string): ConsoleFile {
+  let known: { etag: string; state: string } | null = null
+  return {
+    type: typeOf(path) ?? OTHER,
+    knownEtag: async () => (known !== null && (await stateOf(path)) === known.state ? known.etag : null),
+    read: async () => {
+      // Before the content: a change in between is seen at the next request.
+      const state = await stateOf(path)
+      const bytes = state === null ? null : await readFile(path).catch(nullIfGone)
+      if (state === null || bytes === null) return null
+      const content = tagged(bytes)
+      known = { etag: content.etag, state }
+      return content
+    },
+    gzipped: null,
+  }
+}
+
+/** State of a file that a change of its content changes. The time of change is used: packages set that of modification. */
+async function stateOf(path: string): Promise<string | null> {
+  const stats = await stat(path, { bigint: true }).catch(nullIfGone)
+  return stats && [stats.ino, stats.size, stats.ctimeNs].join(' ')
+}
 
 function nullIfGone(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null

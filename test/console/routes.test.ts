@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -77,6 +77,28 @@ describe('the console’s files', () => {
     const again = (tag: string | null | undefined) =>
       app.request('/assets/human/dist/human.esm.js', { headers: { 'if-none-match': `${tag}` } })
     assert.deepEqual([(await again(tags[1])).status, (await again(tags[0])).status], [304, 200])
+  })
+
+  it('of the webcam’s library are not read for a client that has them', {
+    skip: !existsSync('/proc/self/io'),
+  }, async () => {
+    const library = join(folder, 'large.esm.js')
+    const content = ' '.repeat(4_000_000)
+    writeFileSync(library, content)
+    const app = new Hono<Frame>()
+    const path = '/assets/human/dist/human.esm.js'
+    consoleRoutes(app, folder, new Map([[path, fileOnDisk(library)]]))
+    const tag = `${(await app.request(path)).headers.get('etag')}`
+    const again = async () => (await app.request(path, { headers: { 'if-none-match': tag } })).status
+    const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
+    const before = bytesRead()
+    assert.deepEqual([await again(), await again()], [304, 304])
+    assert.ok(bytesRead() - before < content.length, `${bytesRead() - before}`)
+    // With the size and the time of modification that it had.
+    const { atime, mtime } = statSync(library)
+    writeFileSync(library, 'x'.repeat(content.length))
+    utimesSync(library, atime, mtime)
+    assert.equal(await again(), 200)
   })
 
   // In time by the square of the header's length, this takes minutes.
