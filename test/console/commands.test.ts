@@ -47,6 +47,6 @@ describe('the commands that the console names', () => {
 
   it('would be refused with a word, a flag or a value that there is not', async () => {
     for (const command of ['gazeway key made', 'gazeway connect claude --fast', 'gazeway doctor now'])
-      await assert.rejects(parse(command), { name: 'CommanderError' }, command)
+      await assert.rejects(parse(command), { code: /^commander\./ }, command)
   })
 })
