@@ -25,7 +25,7 @@ let agent: UpstreamDouble
 let running: RunningPlatform
 before(async () => {
   agent = await startUpstream()
-  // Answers in the background are not there when they are asked for: what they reserved is given back.
+  // Answers in the background are never there when they are asked for: after a while what they reserved is given back.
   agent.on('/responses/resp_1', json(404, { error: { message: 'No such response.' } }))
   running = await startPlatform('sandbox', { env: { GAZEWAY_AGENT_GATEWAY_URL: agent.url } })
 })
@@ -269,7 +269,8 @@ describe('a model request that is passed on to an agent gateway elsewhere', () =
   })
 
   it('leaves nothing set aside', async () => {
-    await until(async () => Number(await heldOf()) === 0)
+    // A provider has 30 s to store an answer in the background.
+    await until(async () => Number(await heldOf()) === 0, { seconds: 60 })
   })
 })
 

@@ -347,7 +347,7 @@ describe('an answer in the background', () => {
 
   it('is counted though the provider has stored it only after its reply', async () => {
     works(COMPLETED, READ_MICROS)
-    const replies = [404, 409].map((status) => json(status, { error: { message: 'Not yet.' } }))
+    const replies = [404, 404, 409].map((status) => json(status, { error: { message: 'Not yet.' } }))
     upstream.on('/responses/resp_1', (reply, request) => (replies.shift() ?? json(200, COMPLETED))(reply, request))
     const { send, spent } = await newKey(2)
     await send('/responses', body)
@@ -371,6 +371,18 @@ describe('an answer in the background', () => {
     await send('/responses/resp_1', null, 'DELETE')
     assert.equal(deletions, 1)
     assert.equal(await counted(), billed)
+  })
+
+  it('is counted though the provider does not have it for a moment while its client deletes it', async () => {
+    works(COMPLETED, READ_MICROS)
+    const working = json(200, { ...QUEUED, id: 'resp_1', status: 'in_progress' })
+    const missing = json(404, { error: { message: 'No such response.' } })
+    const replies = [missing, missing, working, missing, missing]
+    upstream.on('/responses/resp_1', (reply, request) => (replies.shift() ?? json(200, COMPLETED))(reply, request))
+    const { send, spent } = await newKey(2)
+    await send('/responses', body)
+    while (replies.length > 0) assert.equal((await send('/responses/resp_1', null, 'DELETE')).status, 409)
+    await until(async () => (await spent()) === billed, { seconds: 20 })
   })
 
   it('holds nothing of its request meanwhile', async () => {

@@ -17,8 +17,10 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [500, 30_000]
 const MOST_FAILURES = 10
 /** Statuses of an answer that is not there. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
-/** Such replies in a row after which it is given up. A provider may store an answer after its reply, or be disturbed once. */
+/** Such replies in a row after which an answer is given up that was there before. A provider may be disturbed once. */
 const MOST_GONE = 2
+/** Time for a provider to store an answer after its reply, in milliseconds. One that never was there is given up after it. */
+const STORING_MS = 30_000
 
 const UNFINISHED: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
@@ -50,7 +52,8 @@ export interface DetachedAnswers {
   ended(): Promise<unknown>
 }
 
-type State = 'unfinished' | 'failed' | 'over'
+/** State of an answer. One that is not there is `gone` where it was there before, else `unseen`. */
+type State = 'unfinished' | 'failed' | 'gone' | 'unseen' | 'over'
 
 /** An answer that is followed. */
 interface Followed {
@@ -93,15 +96,19 @@ const unfinished = (id: string) =>
   )
 
 async function askUntilComplete(ask: () => Promise<State>, stopping: AbortSignal): Promise<void> {
-  const until = performance.now() + LONGEST_MS
+  const begun = performance.now()
+  const until = begun + LONGEST_MS
   let failures = 0
+  let gone = 0
   for (let pause = FIRST_PAUSE_MS; performance.now() < until; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     await delay(pause, undefined, { signal: stopping, ref: false }).catch(() => {})
     if (stopping.aborted) return
     const state = await ask()
     if (state === 'over') return
     failures = state === 'failed' ? failures + 1 : 0
-    if (failures === MOST_FAILURES) return
+    gone = state === 'gone' ? gone + 1 : 0
+    if (failures === MOST_FAILURES || gone === MOST_GONE) return
+    if (state === 'unseen' && performance.now() - begun > STORING_MS) return
   }
 }
 
@@ -109,16 +116,15 @@ async function askUntilComplete(ask: () => Promise<State>, stopping: AbortSignal
 function asking({ relay, id, callerId, settle }: DetachedAnswer): () => Promise<State> {
   /** A request under way, or the last one. */
   let latest: Promise<State> | null = null
-  /** Replies in a row that it is not there. */
-  let gone = 0
+  let isSeen = false
 
   async function ask(): Promise<State> {
     const terms = { method: 'GET', body: null, stream: false, callerId } as const
     const reply = await relay.open(`/responses/${encodeURIComponent(id)}`, terms, NOBODY).catch(() => null)
     if (reply?.kind !== 'whole') return 'failed'
-    gone = GONE.has(reply.status) ? gone + 1 : 0
-    if (gone === MOST_GONE) return 'over'
+    if (GONE.has(reply.status)) return isSeen ? 'gone' : 'unseen'
     if (reply.status >= 300) return 'failed'
+    isSeen = true
     const response = fieldsOrNone(parseJson(reply.body.toString('utf8')))
     if (UNFINISHED.has(response.status)) return 'unfinished'
     const observed = observedError(response)
