@@ -36,17 +36,24 @@ export interface UsedByCall {
 /**
  * Cost of a call, and its origin: its tokens, each at the price of its model, and the fees of tools. A cost that the
  * provider states takes precedence, but for models with a fixed price, and for one of 0 where the model has a price.
+ * Images whose tokens have a cost are not charged by the piece as well.
  */
 export function costOfCall(used: UsedByCall, model: PricedModel, prices: Prices): { micros: Micros; from: CostOrigin } {
-  const { usage, parts = null, media = NO_MEDIA_COUNTED, uses = {}, tier, stated } = used
+  const { uses = {}, stated } = used
   const from = originOf(model, prices)
   if (stated !== null && from !== 'fixed' && (stated > 0 || isUnpriced(from))) return { micros: stated, from: 'stated' }
+  const tokens = costOfTokens(used, model, prices)
   let fees = 0
-  for (const unit in uses) fees += feesOf(unit as FeeUnit, uses[unit as FeeUnit] ?? 0, model, prices)
-  if (usage === null) return { micros: fees, from }
-  if (parts === null) return { micros: roundedUp(exactCost(usage, model, prices, tier, media)) + fees, from }
+  for (const unit in uses)
+    if (unit !== 'image' || tokens === 0) fees += feesOf(unit as FeeUnit, uses[unit as FeeUnit] ?? 0, model, prices)
+  return { micros: tokens + fees, from }
+}
+
+/** Like {@link upstreamCost}, also where several models used the tokens, each with prices of its own. */
+function costOfTokens({ usage, parts = null, media, tier }: UsedByCall, model: PricedModel, prices: Prices): Micros {
+  if (usage === null || parts === null) return upstreamCost(usage, model, prices, tier, media)
   const costs = parts.map((part) => exactCost(part.usage, pricedBy(part.model, model, prices), prices, tier))
-  return { micros: roundedUp(costs.reduce((all, one) => all + one, 0)) + fees, from }
+  return roundedUp(costs.reduce((all, one) => all + one, 0))
 }
 
 /**

@@ -13,6 +13,7 @@ const OPUS = 'claude/claude-opus-5-5'
 const BUDGET: Partial<z.input<typeof NewKey>> = { limits: { budgets: [{ usd: 5, per: 'day' }] } }
 const BY_PIECE = {
   painter: { input: 0, output: 0, units: { image: 0.04 } },
+  artist: { input: 1, output: 1, units: { image: 0.04 } },
   scribe: { input: 0, output: 0, units: { audio_second: 0.0001 } },
 }
 /** Too small for any call: the refusal then says what the call may cost. */
@@ -458,6 +459,22 @@ describe('what an answer names', () => {
   })
 })
 
+it('images whose tokens are told are charged by the piece where tokens are free, and by their tokens where they are not', async () => {
+  const path = '/images/generations'
+  const usage = { input_tokens: 20, output_tokens: 4160, total_tokens: 4180 }
+  const image = { type: 'image_generation.completed', b64_json: 'AA', usage }
+  const costOf = async (model: string, n: number, stream: boolean) =>
+    (await ask(BUDGET, model, { n, stream }, path)).record?.upstream_cost_usd
+  for (const stream of [false, true]) {
+    const whole = json(200, { created: 1, data: [{ b64_json: 'AA' }, { b64_json: 'AA' }], usage })
+    upstream.on(path, stream ? sse([image, image], 'none') : whole)
+    assert.equal(await costOf('painter', 2, stream), 0.08)
+    assert.equal(await costOf('artist', 2, stream), (stream ? 2 : 1) * 0.00418)
+  }
+  upstream.on(path, sse([image], 'break'))
+  assert.equal(await costOf('painter', 1, true), 0.04)
+})
+
 it('images and seconds of audio are reserved and charged by the piece where they have a price', async () => {
   const images = '/images/generations'
   upstream.on(images, json(200, { created: 1, data: [{ b64_json: 'AA' }, { b64_json: 'AA' }] }))
@@ -465,7 +482,7 @@ it('images and seconds of audio are reserved and charged by the piece where they
   assert.equal((await ask(BUDGET, 'painter', { n: 3 }, images)).record?.upstream_cost_usd, 0.08)
   const image = { type: 'image_generation.completed', b64_json: 'AA' }
   upstream.on(images, sse([image, image], 'none'))
-  assert.equal((await ask(BUDGET, 'painter', { n: 3, stream: true }, images)).record?.upstream_cost_usd, 0.08)
+  assert.equal((await ask(BUDGET, 'painter', { n: 2, stream: true }, images)).record?.upstream_cost_usd, 0.08)
   upstream.on('/audio/transcriptions', json(200, { text: 'Hello.', usage: { type: 'duration', seconds: 61.2 } }))
   const { key } = await running.gateway.keys.create({ name: 'caller', scopes: ['inference'], ...BUDGET })
   const body = new FormData()

@@ -282,17 +282,25 @@ describe('a stream of images', () => {
     return counted()
   }
 
-  it('costs the images that came, though more were asked for', async () => {
-    for (const images of [[image], [image, image]]) assert.equal(await counts(ofImages(images)), billed)
-    const failed = { type: 'error', error: { code: 'moderation_blocked', message: 'Not this one.' } }
+  const failed = { type: 'error', error: { code: 'moderation_blocked', message: 'Not this one.' } }
+
+  it('costs the images that came where all did, or the provider says why one did not', async () => {
+    for (const end of ['none', 'break'] as const) assert.equal(await counts(ofImages([image, image], end)), billed)
     assert.equal(await counts(sse([image, failed], 'none')), 20 * PRICES.input + 4160 * PRICES.output)
   })
 
-  it('costs its reservation where it breaks off, or an image does not tell its usage', async () => {
+  it('costs its reservation where images may be missing, or one does not tell its usage', async () => {
     const { usage: _, ...untold } = image
-    for (const behaviour of [ofImages([image], 'break'), ofImages([image, untold])]) {
+    for (const [what, behaviour] of Object.entries({
+      'breaks off': ofImages([image], 'break'),
+      'ends early': ofImages([image]),
+      'is ended here after an error': sse([image, failed], 'hang'),
+      'breaks off after an error': sse([image, failed], 'break'),
+      'has an image without usage': ofImages([image, untold]),
+      'has images without usage, and breaks off': ofImages([untold, untold], 'break'),
+    })) {
       const counted = await counts(behaviour)
-      assert.ok(counted > 2 * (20 * PRICES.input + 4160 * PRICES.output), `${counted}`)
+      assert.ok(counted > 2 * (20 * PRICES.input + 4160 * PRICES.output), `${what}: ${counted}`)
     }
   })
 })

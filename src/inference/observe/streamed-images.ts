@@ -12,8 +12,11 @@ const COMPLETED = 'image_generation.completed'
 /** Images of a stream. Each tells the usage of itself alone. */
 export interface StreamedImages {
   read(events: Buffer): void
-  /** Usage of all images together, or their number where none tells its usage. Null where some do, or there is none. */
-  observed(): Observed | null
+  /**
+   * Number of the images, and usage of all of them together where each tells its own. Null where some do, or where there
+   * are fewer images than `least`.
+   */
+  observed(least: number): Observed | null
 }
 
 /** Creates the reader of one stream. */
@@ -36,11 +39,10 @@ export function streamedImages(): StreamedImages {
         answer = { model, service_tier }
       }
     },
-    observed() {
-      const terms = readTerms(answer, usage)
-      if (made === 0 || (told > 0 && told < made)) return null
-      if (told > 0) return { usage: readUsage(usage), terms, generated: null }
-      return { usage: null, terms: { ...terms, uses: { image: made } }, generated: null }
+    observed(least) {
+      if (made < least || (told > 0 && told < made)) return null
+      const terms = { ...readTerms(answer, usage), uses: { image: made } }
+      return { usage: readUsage(usage), terms, generated: null }
     },
   }
 }

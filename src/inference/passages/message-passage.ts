@@ -118,7 +118,8 @@ async function passStream(context: ReplyContext, reply: StreamReply, tap: SseTap
   }
 
   const end = await relayStream(context, reply, tap, filter, () => complete)
-  const rest = end.kind === 'complete' && !complete && tap.failed() === null ? frames.rest() : []
+  const isEnded = end.kind === 'complete' || end.kind === 'silent'
+  const rest = isEnded && !complete && tap.failed() === null ? frames.rest() : []
   complete ||= rest.length > 0
   const observed = { made: made.ids(), ...observedStream(tap) }
   const broken = endError(end, context, complete)

@@ -157,7 +157,9 @@ async function passStream(
   const { done } = tap.ending()
   const failure = reportedError(tap, context)
   const broken = endError(end, context, done, true)
-  const ofImages = broken === null ? (images?.observed() ?? null) : null
+  // Of several images some may be missing: refused one by one, which only the upstream's own end tells, or not yet sent.
+  const isEnded = end.kind === 'complete' && !isOver()
+  const ofImages = images?.observed(failure !== null && isEnded ? 1 : choicesOf(context.asked)) ?? null
   const observed = ofImages ?? observedStream(tap)
   if (held.isHeld() && end.kind !== 'gone') {
     const why = failure ?? broken ?? (done ? null : endedEarly(provider))
@@ -171,7 +173,7 @@ async function passStream(
   const isCut = !isRefused && (isUnseen(asked, bill, observed) || hidesImages)
   if (isCut) bill.cutOff()
   // Images without a usage may have a price by the piece.
-  const isOfPieces = ofImages !== null && failure === null
+  const isOfPieces = ofImages !== null && (broken ?? failure) === null
   const passed = isCut && !isOfPieces ? { ...observed, usage: UNSEEN, isOutdated: undefined } : observed
   if (end.kind !== 'gone' || done)
     receiver.end(broken === null ? undefined : errorEvent(asked.route.path, broken, requestId))
@@ -193,7 +195,10 @@ const isUnseen = (asked: VerbatimRequest, bill: Bill, { usage }: Observed): bool
 
 const IMAGES = '/images/generations'
 
-/** Tells whether a stream has several images. Each states its own usage: where one does not, all cost the whole reservation. */
+/**
+ * Tells whether a stream has several images. Each states its own usage: where one does not, or is missing, all cost the
+ * whole reservation.
+ */
 const streamsImages = ({ route }: VerbatimRequest, { asked }: ReplyContext): boolean =>
   route.path === IMAGES && choicesOf(asked) > 1
 
@@ -221,13 +226,12 @@ function observedIn({ route }: VerbatimRequest, value: unknown): Observed {
   }
 }
 
-/** Terms of the price in a whole reply; images without a usage count by the piece, recordings by the length it names. */
+/** Terms of the price in a whole reply; images count by the piece, recordings by the length it names. */
 function termsOf(path: string, value: unknown): ReportedTerms {
   const { response, data, duration } = fieldsOrNone(value)
   const usage = usageField(value)
   const terms = readTerms(isObject(response) ? response : value, usage)
-  const isOfPieces = path === IMAGES && !isObject(usage)
-  if (isOfPieces) return { ...terms, uses: { image: objectsOrNone(data).length } }
+  if (path === IMAGES) return { ...terms, uses: { image: objectsOrNone(data).length } }
   const heard = path.startsWith('/audio/') && !terms.uses.audio_second ? secondsOf(duration) : null
   return heard === null ? terms : { ...terms, uses: heard }
 }

@@ -42,8 +42,8 @@ export interface Receiver extends Client {
   drop(): void
 }
 
-/** End of a stream. */
-export type StreamEnd = { kind: 'complete' } | { kind: 'gone' } | { kind: 'broken'; error: Error }
+/** End of a stream. It is `silent` where it was ended here: the upstream said no more after an error, or its signal. */
+export type StreamEnd = { kind: 'complete' } | { kind: 'silent' } | { kind: 'gone' } | { kind: 'broken'; error: Error }
 
 /** Time for an upstream to close a finished stream, or to say more after an error, in milliseconds. */
 const CLOSING_MS = 1000
@@ -144,7 +144,7 @@ interface End {
   abort(end: StreamEnd): void
   /** Completes the stream, and leaves the connection open for reuse: most upstreams end the reply at once. */
   leaveOpen(): void
-  /** Completes a failed stream unless it says more: it may still report its usage. */
+  /** Ends a failed or finished stream unless it says more: it may still report its usage. */
   unlessMore(): void
   /** True once `unlessMore` or `leaveOpen` was called. */
   isDue(): boolean
@@ -179,7 +179,7 @@ function createEnd(exchange: Exchange, pace: Pace, resolve: (end: StreamEnd) => 
         if (over) return
         // Chunks that wait for the reader are still to come.
         if (pace.isStalled()) end.unlessMore()
-        else end.abort({ kind: 'complete' })
+        else end.abort({ kind: 'silent' })
       }),
     isDue: () => closing !== undefined,
     stopWaiting: () => clearTimeout(closing),
