@@ -23,6 +23,7 @@ import { type CallRecord, CallStatus } from './call-record.ts'
 import { type CallSelection, countCalls, isOfKept, KEPT_FILTERS, keysOfGroup } from './call-selection.ts'
 import { LONGEST_SESSION_ID } from './call-session.ts'
 import { type FILTER_COLUMNS, readTotals } from './call-totals.ts'
+import { allSpans, callsIn } from './hours-of-calls.ts'
 import { callsOfSession } from './named-session.ts'
 import { placesByHours } from './places-by-hours.ts'
 import { CALL_COLUMNS, type ReadCall, toRecord } from './stored-call.ts'
@@ -84,7 +85,11 @@ export async function listCalls(
       const width = listedWidth(store.engine).as('bytes')
       return (await read(limit, (calls) => calls.select(width))).map(({ bytes }) => bytes)
     },
-    total: () => {
+    total: async () => {
+      if (places !== null && isLookedThrough) {
+        const isWhole = after === undefined && page.offset === 0 && places.length < page.limit
+        return isWhole ? places.length : countInHours(store, selection)
+      }
       if (filter.session !== undefined || isLookedThrough)
         return countMatches(db, meeting(db.selectFrom('calls'), selection))
       return from || to ? countKept(store, selection) : readTotals(store.db, { ...selection, models })
@@ -126,11 +131,18 @@ export async function callsByIds({ db }: Store, ids: readonly string[]): Promise
   return rows.map((row) => toRecord({ ...row, content: null }))
 }
 
-/** Tells whether the sums of hours lead to calls: to those of a model or path, where no index does. */
+/**
+ * Tells whether the sums of hours lead to calls: to those of a model or path, where no index does. Those of a group or of a
+ * failed status, if they are looked through, have one.
+ */
 const isOfSums = (selection: Conditions): boolean =>
   (selection.models !== undefined || selection.path !== undefined) &&
   selection.sessions === undefined &&
-  !isOfKept(selection)
+  !(isOfKept(selection) && (selection.callers !== undefined || hasStatusIndex(selection.status)))
+
+/** Counts the calls of a selection in the hours that the sums lead to. */
+const countInHours = async (store: Store, selection: Conditions): Promise<number> =>
+  countMatches(store.reads, callsIn(store, selection, await allSpans(store, selection)))
 
 /** Compares the calls of a caller or group with those of a status. An engine without statistics reads either whole history. */
 async function smallerOf(

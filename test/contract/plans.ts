@@ -180,6 +180,8 @@ export function plansContract(open: () => Promise<Store>): void {
           services.calls.record({ ...callOf('key_1'), at, model: 'm' })
         return services.calls.history({ limit: 5, model: 'm' })
       },
+      'calls by model and address': () =>
+        services.calls.history({ limit: 5, model: 'm', address: callOf('key_1').address ?? '' }),
       'calls by path': () => services.calls.history({ limit: 5, path: callOf('key_1').path }),
       'calls by caller': () => services.calls.history({ limit: 5, caller_id: 'key_1' }),
       'statistics of calls of a group': () => services.calls.stats({ group_by: 'day', group: 'grp_1' }),
@@ -231,6 +233,7 @@ export function plansContract(open: () => Promise<Store>): void {
       'calls that succeeded in a time':
         /^SEARCH calls USING INDEX calls_at \(at>\? AND at<\?\)\n[\s\S]*USE TEMP B-TREE FOR LAST TERM/,
       'calls by model': OF_HOURS,
+      'calls by model and address': OF_HOURS,
       'refused calls of a caller': /calls_status \(status=\?\)/,
       'calls of a session': /calls_of_session \(session_id=\?\)|calls_of_session_number \(session=\? AND at>\?\)/,
       'calls of a session of a caller':
