@@ -6,14 +6,16 @@ import { it } from 'node:test'
 /** Names of files that a command runs: `npm test`, `npm run test:long`, `npm run test:soak`. */
 const IS_RUN = /\.(test|long)\.ts$|^test\/soak\/[\w-]+\.ts$/
 
-it('every file with cases is run by a command: by its name, or by a file that imports it', () => {
+it('every file with cases is run by a command: by its name, or by a file that imports or starts it', () => {
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `test/${name.replaceAll('\\', '/')}`)
   const texts = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }))
   const imported = new Set(
     texts.flatMap(({ file, text }) =>
-      [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) => join(dirname(file), path).replaceAll('\\', '/')),
+      [...text.matchAll(/(?:from |new URL\()'([^':]+\.ts)'/g)].map(([, path = '']) =>
+        join(dirname(file), path).replaceAll('\\', '/'),
+      ),
     ),
   )
   const withCases = texts.filter(({ text }) => /^import \{[^}]*\bit\b[^}]*\} from 'node:test'/m.test(text))
