@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { program } from '../../adapters/command/program.ts'
+import { CODING_AGENT_NAMES } from '../../src/coding-agents/agent-names.ts'
 
 const WEB = 'adapters/console/web'
 /** A command in the console's data or text: `command: 'gazeway setup'`, `<code>gazeway doctor</code>`. */
@@ -22,6 +23,8 @@ const shown = readdirSync(WEB, { recursive: true, encoding: 'utf8' })
     })),
   )
 
+const isAgent = (name: unknown) => CODING_AGENT_NAMES.some((agent) => agent === name)
+
 /** Thrown in place of what an understood command would do. */
 class Understood extends Error {}
 
@@ -40,13 +43,17 @@ describe('the commands that the console names', () => {
 
   it('are understood by the command line, with their flags and values', async () => {
     const commands = shown.map(({ command }) => command)
-    for (const known of ['gazeway setup', 'gazeway connect claude', 'gazeway key create --name laptop'])
+    for (const known of ['gazeway setup', 'gazeway connect claude-code', 'gazeway key create --name laptop'])
       assert.ok(commands.includes(known), `${known} is among ${commands.join('; ')}`)
-    for (const { file, command } of shown) await assert.rejects(parse(command), Understood, `${file}: ${command}`)
+    for (const { file, command } of shown) {
+      await assert.rejects(parse(command), Understood, `${file}: ${command}`)
+      const [, , agent] = command.split(' ')
+      if (/^gazeway (dis)?connect /.test(command)) assert.ok(isAgent(agent), `${file}: ${command}`)
+    }
   })
 
   it('would be refused with a word, a flag or a value that there is not', async () => {
-    for (const command of ['gazeway key made', 'gazeway connect claude --fast', 'gazeway doctor now'])
+    for (const command of ['gazeway key made', 'gazeway connect claude-code --fast', 'gazeway doctor now'])
       await assert.rejects(parse(command), { code: /^commander\./ }, command)
   })
 })

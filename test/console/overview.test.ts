@@ -73,7 +73,7 @@ describe('the overview', { skip: WITHOUT_BROWSER }, () => {
   it('has a command to copy for the first call', async () => {
     const page = await console.open('#/overview')
     const traffic = page.getByRole('region', { name: 'Traffic' })
-    await traffic.getByText('gazeway connect claude', { exact: true }).waitFor()
+    await traffic.getByText('gazeway connect claude-code', { exact: true }).waitFor()
     assert.equal(await traffic.locator('canvas').count(), 0)
     await page.close()
   })

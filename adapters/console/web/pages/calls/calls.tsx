@@ -121,7 +121,7 @@ function Trail({ query }: Pick<PageProps, 'query'>) {
       empty={{
         title: 'No calls yet',
         hint: 'Calls appear as they end. Have a coding agent use the models of Gazeway, or chat on the Connections page:',
-        command: 'gazeway connect claude',
+        command: 'gazeway connect claude-code',
       }}
     />
   )

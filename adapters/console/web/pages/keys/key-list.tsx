@@ -18,7 +18,8 @@ const UNUSED = [ALL, ...[7, 30, 90].map((days) => ({ value: String(days), label:
 /** Keys with their scopes, billing, spending and state, for admins. Each is changed on its page. */
 export function KeyList({ query }: { query: URLSearchParams }) {
   const { draft, edit, clear } = useFilters(query, ['unused'], ['keys'], { unused: UNUSED })
-  const asked = queryOf({ unused_since: draft.unused && firstOfDays(Number(draft.unused)) })
+  // Today counts as a day, and so many whole days before it are asked for.
+  const asked = queryOf({ unused_since: draft.unused && firstOfDays(Number(draft.unused) + 1) })
   const page = usePage<KeyRecord>(`/api/keys${asked}`, { everyMs: 5000 })
   const [making, setMaking] = useState(false)
   const groups = useGroups()

@@ -81,7 +81,7 @@ export function Traffic() {
         <Empty
           title={`No calls in ${drawn.current.label}`}
           hint="Have a coding agent use the models of Gazeway. Its calls appear here as they end."
-          command="gazeway connect claude"
+          command="gazeway connect claude-code"
         />
       )}
       {data && data.totals.calls > 0 && <Strips stats={data} span={drawn.current} />}

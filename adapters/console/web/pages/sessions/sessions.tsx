@@ -56,7 +56,7 @@ function SessionList({ query }: Pick<PageProps, 'query'>) {
       empty={{
         title: 'No sessions yet',
         hint: 'Put a coding agent behind Gazeway. Its sessions appear with the first call.',
-        command: 'gazeway connect claude',
+        command: 'gazeway connect claude-code',
       }}
     />
   )
