@@ -45,7 +45,7 @@ export const CallSums = z.object({
 export type CallSums = z.infer<typeof CallSums>
 
 const CallGroup = CallSums.extend({
-  key: z.string().describe('Value of group_by; empty for none'),
+  key: z.string().describe('Value of the grouping; empty for none'),
   caller_id: z.string().optional().describe('Key or wallet of a session; empty for none'),
 })
 

@@ -100,8 +100,9 @@ const listRoutes = (gateway: Gateway): Route[] => [
     operation: 'getCallStats',
     summary: 'Sum model calls, in total and by model, caller, time, session, repository and more',
     description:
-      'Computed from hourly sums, which are kept longer than the calls; by session, repository, branch, commit, client ' +
-      'or tag from the kept calls, the dearest groups first. A caller sees its own; an admin sees all.',
+      'Computed from hourly sums, which are kept longer than the calls. By session, repository, branch, commit, client ' +
+      'or tag, the dearest groups first, and with a filter by address, upstream, kind or cost, from the kept calls. A ' +
+      'caller sees its own; an admin sees all.',
     access: 'own',
     query: StatsQuery,
     reply: CallStatsReply,
