@@ -116,7 +116,7 @@ export async function newestIds(
   const selection = await conditionsOf(store, filter, models)
   const places = isOfSums(selection)
     ? await placesByHours(store, selection, { offset: 0, limit })
-    : await newestPlaces(newestFirst(store.db, selection), limit)
+    : await newestPlaces(newestFirst(isOfKept(selection) ? store.reads : store.db, selection), limit)
   return places.map(({ call_id }) => call_id)
 }
 

@@ -6,8 +6,11 @@ import type { CallRecord } from './call-record.ts'
 const MOST_WATCHED = 1_000
 /** Calls of one read. The others follow with the next one. */
 const MOST_AT_ONCE = 100
-/** Calls that began longer ago are not looked for, in milliseconds. They may come into sight when others are erased. */
-const LONGEST_AGO_MS = 3_600_000
+/**
+ * A call that is recorded longer than this after it began is not looked for, in milliseconds. So a read goes no further
+ * back, however long the calls have been watched.
+ */
+const LONGEST_CALL_MS = 3_600_000
 
 /** Filter of watched calls. */
 export type WatchedCalls = Omit<CallFilter, 'limit' | 'cursor' | 'offset'>
@@ -16,21 +19,30 @@ export type WatchedCalls = Omit<CallFilter, 'limit' | 'cursor' | 'offset'>
 export type CallWatch = () => Promise<CallRecord[]>
 
 /**
- * Watches calls that any process of the store records. A call is missed if a thousand that began after it are recorded
- * before it.
+ * Watches calls that any process of the store records. A call is missed if it lasts longer than an hour, or if a thousand
+ * that began after it are recorded before it.
  *
  * @param models the provider's ids that `filter.model` resolves to
  */
-export function watchCalls(store: Store, filter: WatchedCalls, models: string[] | undefined): CallWatch {
-  const earliest = new Date(Date.now() - LONGEST_AGO_MS).toISOString()
-  const from = filter.from !== undefined && Date.parse(filter.from) > Date.parse(earliest) ? filter.from : earliest
+export function watchCalls(
+  store: Store,
+  filter: WatchedCalls,
+  models: string[] | undefined,
+  now: () => number = Date.now,
+): CallWatch {
+  let readAt = now()
   let known: ReadonlySet<string> | null = null
   return async () => {
+    // Counted from the read before, so that no call is missed after a pause. It never goes back, as `known` would not.
+    const earliest = new Date(readAt - LONGEST_CALL_MS).toISOString()
+    const from = filter.from !== undefined && Date.parse(filter.from) > Date.parse(earliest) ? filter.from : earliest
+    const time = Math.max(readAt, now())
     const ids = await newestIds(store, { ...filter, from }, models, MOST_WATCHED)
     const before = known
     const fresh = before === null ? [] : ids.filter((id) => !before.has(id))
     const later = new Set(fresh.slice(0, -MOST_AT_ONCE))
     known = new Set(ids.filter((id) => !later.has(id)))
+    if (later.size === 0) readAt = time
     return callsByIds(store, fresh.slice(-MOST_AT_ONCE))
   }
 }

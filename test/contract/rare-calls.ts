@@ -5,6 +5,7 @@ import type { CallRecord } from '../../src/calls/call-record.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
 import { callSweeps } from '../../src/calls/retention.ts'
+import { watchCalls } from '../../src/calls/watch-calls.ts'
 import { MAX_COUNTED } from '../../src/store/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { callOf } from './calls.ts'
@@ -137,6 +138,54 @@ export function rareCallsContract(open: () => Promise<Store>): void {
         (await watch()).map(({ call_id }) => call_id),
         [added.call_id],
       )
+    })
+
+    it('are watched in a window of an hour that goes with the reads, each call once', async () => {
+      const began = Date.parse('2026-05-01T00:20:00.000Z')
+      let minute = 0
+      const watched = [{ model: 'watched' }, { model: 'watched', address: '203.0.113.1' }, { min_cost_usd: 7 }]
+      const watches = watched.map((filter) =>
+        watchCalls(store, filter, 'model' in filter ? [filter.model] : undefined, () => began + minute * MINUTE),
+      )
+      const record = (atMinute: number) => {
+        const at = new Date(began + atMinute * MINUTE).toISOString()
+        const call = { ...callOf('key_a'), at, model: 'watched', address: '203.0.113.1', upstream_cost_usd: 7 }
+        calls.record(call)
+        return call.call_id
+      }
+      async function see(expected: readonly string[]): Promise<void> {
+        await calls.flush()
+        for (const watch of watches)
+          assert.deepEqual(
+            (await watch()).map(({ call_id }) => call_id),
+            expected,
+          )
+      }
+      record(-59)
+      await see([])
+      const first = [record(-1), record(-59.5)]
+      await see(first)
+      await see([])
+      minute = 50
+      await see([record(49)])
+      record(-11)
+      const long = record(-9)
+      await see([long])
+      minute = 500
+      // The whole time since the read before is looked through, and the hour before that.
+      await see([record(499), record(60), record(-9)])
+      await see([])
+      record(439)
+      const late = record(441)
+      await see([late])
+      // A burst comes in parts, of which the first has the oldest: none of the others is too old for the next read.
+      const burst = Array.from({ length: 120 }, (_, i) => record(441.5 + i / 1000)).reverse()
+      minute = 502
+      await see(burst.slice(20))
+      await see(burst.slice(0, 20))
+      minute = 400
+      await see([])
+      await see([record(450)])
     })
   })
 }
