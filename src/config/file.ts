@@ -13,6 +13,8 @@ import { parseDocument, readText } from './document.ts'
 const PATIENCE_MS = 15_000
 /** Longest pause between two tries, in milliseconds. */
 const PAUSE_MS = 50
+/** Messages of SQLite for a lock's file that it cannot open or write. */
+const IS_OF_FILE = /unable to open|readonly/
 
 /**
  * Changes a configuration file under a lock shared by all processes: read, change, write durably. A crash leaves either
@@ -79,7 +81,8 @@ async function takeLock(file: string): Promise<ProcessLock> {
     const lock = lockBeside(file)
     if (lock !== null) return lock
     if (performance.now() < until) continue
-    const message = `${file}: another process has locked it; retry once that process goes on or has ended.`
+    // SQLite does not tell them apart.
+    const message = `${file}: another process has locked it; retry once that process goes on or has ended. Or its folder has no locks, as some network folders: use a local one.`
     throw new GazewayError('store_unavailable', message, { retryAfterSeconds: 5 })
   }
 }
@@ -89,9 +92,13 @@ function lockBeside(file: string): ProcessLock | null {
   try {
     return lockFile(path)
   } catch (cause) {
-    const { code, message } = Object(cause) as NodeJS.ErrnoException
+    const { code, syscall, message } = Object(cause) as NodeJS.ErrnoException
+    if (code === 'EACCES' && syscall === 'access') {
+      const why = `${path}: not written (EACCES); it belongs to another user: remove it while no Gazeway runs.`
+      throw new GazewayError('store_unavailable', why, { cause })
+    }
     if (code !== 'ERR_SQLITE_ERROR') throw notWritten(cause, path)
-    const why = `${path} cannot be locked (${message}). Some network folders have no locks: use a local one.`
-    throw new GazewayError('store_unavailable', why, { cause })
+    const advice = IS_OF_FILE.test(message) ? '' : ' Some network folders have no locks: use a local one.'
+    throw new GazewayError('store_unavailable', `${path} cannot be locked (${message}).${advice}`, { cause })
   }
 }

@@ -8,10 +8,12 @@ import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { configFile, loadConfig } from '../../src/config/config.ts'
 import { parseDocument, readText } from '../../src/config/document.ts'
+import { updateDocument } from '../../src/config/file.ts'
 import { bundledProgram } from '../doubles/bundled-program.ts'
 import { newFolder } from './folder.ts'
 
 const WRITER = bundledProgram(fileURLToPath(new URL('writer.ts', import.meta.url)))
+const HOLDER = bundledProgram(fileURLToPath(new URL('lock-holder.ts', import.meta.url)))
 
 function openFolder(home = newFolder()) {
   return { home, file: configFile(home) }
@@ -39,6 +41,17 @@ function killAt(writer: ChildProcess, turn: number): void {
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
 describe('updateDocument in other processes', () => {
+  it('gives up while another has the lock, and says that it may be the folder', async (t) => {
+    const { file } = openFolder()
+    const holder = spawn(process.execPath, [HOLDER, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => holder.kill('SIGKILL'))
+    await once(holder.stdout, 'data')
+    await assert.rejects(
+      updateDocument(file, (document) => document),
+      { code: 'store_unavailable', message: /another process has locked it; .* Or its folder has no locks/ },
+    )
+  })
+
   it('loses nothing when two processes set a hundred keys each at once, and shows a reader no broken document', async () => {
     const { home, file } = openFolder()
     const writers = ['a', 'b'].map((name) => startWriter(home, name, 100))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -22,6 +22,19 @@ const filesIn = (folder: string) =>
     .filter((name) => name !== 'config.json-lock')
     .sort()
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+
+/** Id of a user without rights of its own. */
+const ORDINARY = 65_534
+
+/** Works without the rights of root. */
+async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
+  process.seteuid?.(ORDINARY)
+  try {
+    return await work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
 
 describe('updateDocument', () => {
   it('says so when it cannot write', async () => {
@@ -123,14 +136,14 @@ describe('updateDocument', () => {
     assert.deepEqual(Object.keys(read(file).pricing.models).sort(), names)
   })
 
-  it('says so where its folder has no locks, or the lock is not its own to write', async (t) => {
+  it('says so where the lock cannot be opened, or is not its own to write', async (t) => {
     const { file } = openFolder()
     mkdirSync(`${file}-lock`)
     await assert.rejects(
       updateDocument(file, (document) => document),
       {
         code: 'store_unavailable',
-        message: /config\.json-lock cannot be locked \(.+\)\. Some network folders have no locks/,
+        message: /config\.json-lock cannot be locked \(.*unable to open database file\)\.$/,
       },
     )
     if (process.geteuid?.() === 0) return t.skip('root may write everything')
@@ -138,8 +151,20 @@ describe('updateDocument', () => {
     writeFileSync(`${theirs}-lock`, '', { mode: 0o400 })
     await assert.rejects(
       updateDocument(theirs, (document) => document),
-      { code: 'store_unavailable', message: /config\.json-lock: not written \(EACCES\)/ },
+      { code: 'store_unavailable', message: /config\.json-lock: not written \(EACCES\); it belongs to another user/ },
     )
+  })
+
+  it('leaves the owner of the folder the lock that root has made', async (t) => {
+    if (process.geteuid?.() !== 0) return t.skip('only root makes files of others')
+    const { home, file } = openFolder()
+    chownSync(home, ORDINARY, ORDINARY)
+    const refused = updateDocument(file, () => {
+      throw new Error('refused')
+    })
+    await assert.rejects(refused)
+    await asOrdinaryUser(() => updateDocument(file, () => ({ log: { level: 'warn' } })))
+    assert.deepEqual(read(file), { log: { level: 'warn' } })
   })
 
   it('loses nothing when two processes set ten keys each at once', async () => {

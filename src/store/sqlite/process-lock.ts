@@ -1,4 +1,5 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, fchownSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { driver } from './driver.ts'
 import { isBusy } from './sqlite-errors.ts'
 
@@ -29,12 +30,30 @@ export function lockFile(path: string): ProcessLock | null {
   return { release: () => database.close() }
 }
 
-/** Creates a file for this user alone. One that is there stays closed: closing it would end the locks of this process on it. */
+/**
+ * Creates a file for this user alone; one of root for the owner of its folder, who needs it as well. One that is there
+ * stays closed: closing it would end the locks of this process on it.
+ */
 function createPrivately(path: string): void {
   try {
-    closeSync(openSync(path, 'wx', 0o600))
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      if (process.geteuid?.() === 0) giveToOwner(file, dirname(path))
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+function giveToOwner(file: number, folder: string): void {
+  const { uid, gid } = statSync(folder)
+  if (uid === 0) return
+  try {
+    fchownSync(file, uid, gid)
+  } catch {
+    // A container may take this right from its root, which uses the file all the same.
   }
 }
 
