@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { isConnectionLoss, mayRunAgain, storeError } from '../../src/store/postgres/postgres-errors.ts'
+import { isCanceled, isConnectionLoss, mayRunAgain, storeError } from '../../src/store/postgres/postgres-errors.ts'
 import { toTime } from '../../src/store/postgres/postgres-values.ts'
 
 describe('values of PostgreSQL', () => {
@@ -45,6 +45,11 @@ describe('errors of PostgreSQL', () => {
     for (const code of ['40001', '40P01', '57P01', '57P05', '25P04', '25006', 'EPIPE'])
       assert.ok(mayRunAgain(storeError(coded(code), 'name')), code)
     for (const code of ['23505', '53100', '57014']) assert.ok(!mayRunAgain(storeError(coded(code), 'name')), code)
+  })
+
+  it('tell a canceled statement from others, also as the error of a store', () => {
+    for (const error of [coded('57014'), storeError(coded('57014'), 'name')]) assert.ok(isCanceled(error))
+    for (const error of [coded('57P01'), storeError(coded('57P01'), 'name'), 'text']) assert.ok(!isCanceled(error))
   })
 
   it('say what to do, or stay what they are', () => {

@@ -14,7 +14,7 @@ import type pg from 'pg'
 import { partsOf } from '../joined-statements.ts'
 import { preparedName } from '../prepared-sql.ts'
 import { withoutNul } from '../storable-text.ts'
-import { isConnectionLoss, isStale, storeError, unknownOutcome } from './postgres-errors.ts'
+import { isCanceled, isConnectionLoss, isStale, storeError, unknownOutcome } from './postgres-errors.ts'
 import type { ConnectionPool } from './postgres-pool.ts'
 
 /** Maximum number of connections on which a read is tried. */
@@ -65,7 +65,12 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
   const transaction = createTransaction(link.send)
   let used = false
 
-  /** Sends statements in one packet, after the command that begins their transaction. */
+  /**
+   * Sends statements in one packet, after the command that begins their transaction. Waits for all of them, also after a
+   * failure: the connection is busy until then.
+   *
+   * @throws the error of the first that fails; that of a canceled one takes precedence
+   */
   async function sendTogether(queries: readonly CompiledQuery[]): Promise<pg.QueryResult[]> {
     // If a statement changes something, that command is sent first, so that nothing is changed when it fails.
     if (!queries.every(isRead)) await transaction.open()
@@ -74,8 +79,10 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
     const begun = transaction.open()
     const sent = queries.map((query) => link.send(query.sql, query.parameters.map(withoutNul)))
     stream.uncork()
-    const [results] = await Promise.all([Promise.all(sent), begun])
-    return results
+    const outcomes = await Promise.allSettled([begun, ...sent])
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    if (errors.length > 0) throw errors.find(isCanceled) ?? errors[0]
+    return Promise.all(sent)
   }
 
   /** Executes queries. Only the first ones of a session are retried: later ones may depend on earlier ones. */
@@ -86,7 +93,7 @@ function createSession(pool: ConnectionPool, first: pg.PoolClient): Session {
       try {
         return await sendTogether(queries)
       } catch (error) {
-        if (!repeatable || !link.isLost() || attempt === READS) throw error
+        if (!repeatable || !link.isLost() || isCanceled(error) || attempt === READS) throw error
         await link.reconnect()
       }
     }

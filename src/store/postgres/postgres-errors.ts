@@ -51,6 +51,9 @@ const SYSTEM = /^(?:E(?!RR_)[A-Z_]+|ERR_(?:STREAM|SOCKET|TLS|SSL|OSSL)_[A-Z_]+)$
 /** SQLSTATE of a prepared statement from before a migration; another connection prepares it again. */
 const STALE_PLAN = '0A000'
 
+/** SQLSTATE of a statement that a time limit or an operator stopped. */
+const CANCELED = '57014'
+
 /** SQLSTATE of a server error. Null for other errors. */
 function stateOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
@@ -73,6 +76,15 @@ export function isConnectionLoss(error: unknown): boolean {
     )
   )
 }
+
+/**
+ * Tells whether the server stopped a statement, because it took too long or an operator asked for it. It is not sent
+ * again: it would take as long.
+ *
+ * @param error of the driver, or as returned by {@link storeError}
+ */
+export const isCanceled = (error: unknown): boolean =>
+  stateOf(error instanceof GazewayError ? error.cause : error) === CANCELED
 
 /** Tells whether the connection holds a statement from before a migration. */
 export const isStale = (error: unknown): boolean =>

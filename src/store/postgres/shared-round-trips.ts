@@ -8,6 +8,7 @@ import {
 } from 'kysely'
 import { together } from '../joined-statements.ts'
 import type { Schema } from '../schema.ts'
+import { isCanceled } from './postgres-errors.ts'
 
 /** A read that waits for its round trip. */
 interface Waiting {
@@ -31,9 +32,10 @@ export function sharedRoundTrips(db: Kysely<Schema>): Kysely<Schema> {
     try {
       const { rows } = await db.executeQuery(together(reads.map(({ query }) => query)))
       for (const [i, { resolve }] of reads.entries()) resolve(rows[i] as QueryResult<unknown>)
-    } catch {
-      // One of them failed, perhaps; each gets its own result.
-      for (const { query, resolve, reject } of reads) db.executeQuery(query).then(resolve, reject)
+    } catch (error) {
+      // Perhaps one of them failed: each gets its own result. A canceled one must not run again, and may be any of them.
+      if (isCanceled(error)) for (const { reject } of reads) reject(error)
+      else for (const { query, resolve, reject } of reads) db.executeQuery(query).then(resolve, reject)
     }
   }
 
