@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import type { KyselyPlugin } from 'kysely'
 import type { CallRecord } from '../../src/calls/call-record.ts'
 import { type Calls, createCalls } from '../../src/calls/calls.ts'
 import { foldCalls } from '../../src/calls/fold-calls.ts'
@@ -186,6 +187,56 @@ export function rareCallsContract(open: () => Promise<Store>): void {
       minute = 400
       await see([])
       await see([record(450)])
+    })
+
+    it('are not looked for until their number changes, or for ten seconds', async () => {
+      const began = Date.parse('2026-06-01T00:20:00.000Z')
+      const later = (seconds: number) => new Date(began + seconds * 1000)
+      const path = '/v1/chat/completions'
+      const record = (seconds: number, change: Partial<CallRecord> = {}) => {
+        const call = { ...callOf('key_a'), at: later(seconds).toISOString(), path, ...change }
+        calls.record(call)
+        return call.call_id
+      }
+      let [seconds, reads] = [0, 0]
+      const counter: KyselyPlugin = {
+        transformQuery({ node }) {
+          reads += 1
+          return node
+        },
+        transformResult: async ({ result }) => result,
+      }
+      const recorded = { ...store, reads: store.reads.withPlugin(counter) }
+      const watch = watchCalls(recorded, { path }, undefined, () => later(seconds).getTime())
+      async function see(expected: readonly string[], isRead: boolean): Promise<void> {
+        await calls.flush()
+        reads = 0
+        assert.deepEqual(
+          (await watch()).map(({ call_id }) => call_id),
+          expected,
+        )
+        assert.equal(reads > 0, isRead)
+      }
+      record(-1)
+      await see([], true)
+      await see([], false)
+      record(0, { path: '/v1/embeddings' })
+      await see([], false)
+      await see([record(-3000)], true)
+      const [prune] = callSweeps(
+        store,
+        () => new Date(START + (DAYS + 1) * 1440 * MINUTE),
+        () => 34,
+      ).filter(({ name }) => name === 'audit.retention')
+      assert.equal(await prune?.batch(1), 1)
+      const hidden = record(0)
+      seconds = 9
+      await see([], false)
+      seconds = 10
+      await see([hidden], true)
+      await see([], false)
+      seconds = 21
+      await see([], true)
     })
   })
 }
