@@ -13,6 +13,7 @@ const FILES_AT_ONCE = 16
 export const OUT_OF_FILES =
   'No file descriptor was left to read the code of Gazeway. Raise the limit of open files (ulimit -n 1024), and start it again.'
 
+let loads = 0
 let onCodeGone: (error: GazewayError) => void = () => {}
 
 /**
@@ -29,13 +30,16 @@ let onCodeGone: (error: GazewayError) => void = () => {}
 export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
-    loading ??= loaded(load).catch((error) => {
+    loading ??= counted(loaded(load)).catch((error) => {
       loading = undefined
       throw error
     })
     return loading
   }
 }
+
+/** Tells whether code is being loaded now. */
+export const isLoadingCode = (): boolean => loads > 0
 
 /**
  * Checks that files can be opened. Without descriptors, Node ends the whole process when a worker thread starts.
@@ -50,6 +54,15 @@ export function requireDescriptors(): void {
 /** Sets how a process ends that lacks code for good. Whoever started it then starts it again. */
 export function whenCodeIsGone(end: (error: GazewayError) => void): void {
   onCodeGone = end
+}
+
+async function counted<T>(load: Promise<T>): Promise<T> {
+  loads += 1
+  try {
+    return await load
+  } finally {
+    loads -= 1
+  }
 }
 
 async function loaded<T>(load: () => Promise<T>): Promise<T> {

@@ -1,10 +1,11 @@
 import './uncompiled.ts'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'
 import type { LoadedConfig } from '../../src/config/config.ts'
 import type { Log } from '../../src/config/log.ts'
 import { keepCode } from '../../src/kept-code.ts'
+import { cut } from '../../src/text/cut.ts'
+import { plain } from '../../src/text/single-line.ts'
 import { STOP_SIGNALS } from '../command/stop-signals.ts'
 import { createCallsInFlight } from './calls-in-flight.ts'
 import { createMcpServer } from './mcp-server.ts'
@@ -12,8 +13,8 @@ import { gatewayOpener } from './open-gateway.ts'
 import { toolChoice } from './tool-choice.ts'
 import { stdioTransport } from './transport.ts'
 
-/** Time that calls in flight get at shutdown: after a signal, the end of input or the end of the connection. */
-const SHUTDOWN_MS = 10_000
+/** Time that aborted calls get at shutdown to write their records: after the end of the connection. */
+const SHUTDOWN_MS = 6_000
 
 /**
  * Serves the tools over stdio until the client disconnects or the process is stopped. The client's first message
@@ -40,16 +41,13 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
     )
   }
 
-  const stopped = new Promise<void>((resolve) => {
-    /** Aborts the calls in progress. The client gets their errors before the connection closes. */
-    function stop(): void {
-      calls.stop()
-      transport.end()
-      resolve()
-    }
-    // Never removed: without a listener of ours, libraries that listen for signals would end the process themselves.
-    for (const signal of STOP_SIGNALS) process.on(signal, stop)
-  })
+  /** Aborts the calls in progress. The client gets their errors before the connection closes. */
+  function stop(): void {
+    calls.stop()
+    transport.end()
+  }
+  // Never removed: without a listener of ours, libraries that listen for signals would end the process themselves.
+  for (const signal of STOP_SIGNALS) process.on(signal, stop)
   serveConnection(
     ({ era }) =>
       createMcpServer(era, { dataDir: loaded.dataDir, gateway, callTool: calls.callTool, choice, onListed: keepRest }),
@@ -58,10 +56,18 @@ export async function serveStdio(loaded: LoadedConfig, log: Log, onServing: () =
       onerror: (err) => log.debug('Failed to read a message.', { err }),
     },
   )
-  const overdue = Promise.race([transport.closed, stopped, once(process.stdin, 'end')]).then(() => delay(SHUTDOWN_MS))
   onServing()
-  await transport.closed
+  const lost = await transport.closed
+  if (lost.length > 0) reportLost(lost)
   // All calls are aborted by now, but each still writes its record.
-  await Promise.race([calls.settled(), overdue])
+  await Promise.race([calls.settled(), delay(SHUTDOWN_MS)])
   await gateway.close()
+}
+
+/** Says which requests were accepted and got no answer. */
+function reportLost(lost: readonly string[]): void {
+  const names = cut(plain([...new Set(lost)].join(', ')), 0, 500)
+  const what = lost.length === 1 ? 'request' : 'requests'
+  process.stderr.write(`gazeway: ${lost.length} ${what} got no answer before the end, and may not be done: ${names}\n`)
+  process.exitCode = 1
 }

@@ -11,17 +11,13 @@ import { toInvalidParams } from './invalid-params.ts'
 import { createLines, idAtEnds } from './lines.ts'
 import { withoutNullArguments } from './null-arguments.ts'
 import { createOpening } from './protocol-era.ts'
+import { createUnanswered } from './unanswered.ts'
 import { wellFormed } from './well-formed.ts'
 
 /** Maximum size of a message, in bytes. A longer line is skipped and answered with an error. */
 const LINE_LIMIT = 8 * 1024 * 1024
 /** Maximum number of messages in a batch (revision 2025-03-26). Each is answered separately, on its own line. */
 const BATCH_LIMIT = 100
-/**
- * Grace period after the end of input, in milliseconds. Each further answer extends it: a client that has sent
- * everything may still read. The total is at most twice this; the rest of the 10 s is for aborted calls.
- */
-const GRACE_MS = 4000
 const NOT_A_MESSAGE =
   'The line is not a JSON-RPC 2.0 message of MCP. It needs "jsonrpc": "2.0" and a method. An id and a progressToken must be ' +
   'a string or an integer, params an object.'
@@ -30,8 +26,11 @@ const NOT_A_MESSAGE =
 export interface StdioTransport extends Transport {
   /** Stops reading, and closes as at the end of input. */
   end(): void
-  /** Resolves once the connection is closed, from either side. */
-  readonly closed: Promise<void>
+  /**
+   * Resolves once the connection is closed, from either side, with the tools or methods of the requests that got no answer
+   * in time after the end of input.
+   */
+  readonly closed: Promise<readonly string[]>
 }
 
 /**
@@ -39,7 +38,7 @@ export interface StdioTransport extends Transport {
  *
  * - A line that is not a message is answered with a JSON-RPC error.
  * - An endless line takes a limited amount of memory.
- * - The end of input closes the connection after all answers, or when no answer has come for {@link GRACE_MS}.
+ * - The end of input closes the connection after all answers, or some seconds after the last one, see {@link createUnanswered}.
  * - A message that opens no connection is answered here, see {@link createOpening}.
  */
 export function stdioTransport(input: Readable, output: Writable): StdioTransport {
@@ -47,25 +46,25 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   const lines = createLines({ limitBytes: LINE_LIMIT, onLine, onTooLong })
   const unanswered = createUnanswered(close)
   let closed = false
-  let resolveClosed: () => void = () => {}
+  let resolveClosed: (lost: readonly string[]) => void = () => {}
 
   const transport: StdioTransport = {
     async start() {
       input.on('data', lines.add)
       input.on('end', onEnd)
       input.on('close', onEnd)
-      input.on('error', close)
+      input.on('error', () => close())
       // The client has closed its end of the pipe and can receive nothing more.
-      output.on('error', close)
+      output.on('error', () => close())
     },
     async send(message) {
       if (closed) return
       const answered = 'method' in message ? undefined : message.id
-      if (answered !== undefined) opening.answered(answered, 'error' in message)
-      // Also called after a failed write. The error of the output then closes the connection.
-      await new Promise<void>((resolve) => {
-        output.write(`${wellFormed(JSON.stringify(toInvalidParams(message)))}\n`, () => resolve())
-      })
+      if (answered !== undefined) {
+        opening.answered(answered, 'error' in message)
+        unanswered.answer(answered)
+      }
+      await write(output, `${wellFormed(JSON.stringify(toInvalidParams(message)))}\n`)
       if (answered !== undefined && !closed) unanswered.delete(answered)
     },
     close: async () => close(),
@@ -75,13 +74,13 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
     }),
   }
 
-  function close(): void {
+  function close(lost: readonly string[] = []): void {
     if (closed) return
     closed = true
     unanswered.stop()
     input.off('data', lines.add)
     transport.onclose?.()
-    resolveClosed()
+    resolveClosed(lost)
   }
 
   function onEnd(): void {
@@ -127,7 +126,7 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
       void transport.send({ jsonrpc: '2.0', id, ...admission })
       return
     }
-    if ('method' in message && 'id' in message) unanswered.add(message.id)
+    if ('method' in message && 'id' in message) unanswered.add(message)
     transport.onmessage?.(withoutNullArguments(message))
     const cancelled = cancelledBy(message)
     if (cancelled !== undefined && !closed) unanswered.delete(cancelled)
@@ -142,41 +141,11 @@ export function stdioTransport(input: Readable, output: Writable): StdioTranspor
   return transport
 }
 
-/** Requests of the client without an answer yet. */
-interface Unanswered {
-  add(id: RequestId): void
-  delete(id: RequestId): void
-  /** Calls `onEnd` after all answers, or when none has come for {@link GRACE_MS}. */
-  end(): void
-  isEnding(): boolean
-  /** Stops waiting. */
-  stop(): void
-}
-
-function createUnanswered(onEnd: () => void): Unanswered {
-  const ids = new Set<RequestId>()
-  let ending: NodeJS.Timeout | undefined
-  let extendUntil = 0
-  function wait(): void {
-    clearTimeout(ending)
-    ending = setTimeout(onEnd, GRACE_MS)
-  }
-  return {
-    add: (id) => void ids.add(id),
-    delete(id) {
-      ids.delete(id)
-      if (!ending) return
-      if (ids.size === 0) onEnd()
-      else if (performance.now() < extendUntil) wait()
-    },
-    end() {
-      extendUntil = performance.now() + GRACE_MS
-      wait()
-      if (ids.size === 0) onEnd()
-    },
-    isEnding: () => ending !== undefined,
-    stop: () => clearTimeout(ending),
-  }
+/** Resolves also after a failed write. The error of the output then closes the connection. */
+async function write(output: Writable, text: string): Promise<void> {
+  await new Promise<void>((resolve) => {
+    output.write(text, () => resolve())
+  })
 }
 
 function messageOf(json: unknown): JSONRPCMessage | undefined {

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { stdioTransport } from '../../adapters/stdio/transport.ts'
-import { holdTime } from './held-clock.ts'
+import { lazily } from '../../src/lazily.ts'
 
 const initialize = { jsonrpc: '2.0', id: 'init', method: 'initialize' } as const
 const ask = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' }) as const
@@ -193,21 +193,16 @@ describe('the stdio transport', () => {
   })
 
   it('waits some seconds for each answer after the end of input, and no more than eight for all', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
-    const passOnClock = holdTime(t)
-    const pass = (ms: number) => {
-      passOnClock(ms)
-      t.mock.timers.tick(ms)
-    }
+    t.mock.timers.enable({ apis: ['setInterval'] })
     const { transport, input, closed, feed, written } = await open()
     await feed(line(initialize), line(ask(1)), line(ask(2)))
     input.end()
     await once(input, 'end')
     for (const id of ['init', 1]) {
-      pass(3000)
+      t.mock.timers.tick(3000)
       await transport.send({ jsonrpc: '2.0', id, result: {} })
     }
-    pass(2000)
+    t.mock.timers.tick(2000)
     await closed
     await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
     assert.deepEqual(
@@ -216,14 +211,37 @@ describe('the stdio transport', () => {
     )
   })
 
-  it('closes some time after the end of input, answered or not', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
+  it('closes some time after the end of input, and names what has no answer', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const { transport, input, feed } = await open()
+    const call = { ...ask(2), method: 'tools/call', params: { name: 'gateway_memory_store' } }
+    await feed(line(initialize), line(ask(1)), line(call))
+    await transport.send({ jsonrpc: '2.0', id: 'init', result: {} })
+    input.end()
+    await once(input, 'end')
+    t.mock.timers.tick(5000)
+    assert.deepEqual(await transport.closed, ['tools/list', 'gateway_memory_store'])
+  })
+
+  it('counts no time after the end of input while code is loaded, but for some that takes too long', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    let finish: () => void = () => {}
+    const loading = lazily(() => new Promise<void>((resolve) => (finish = resolve)))()
     const { input, closed, feed } = await open()
     await feed(line(initialize))
     input.end()
     await once(input, 'end')
-    t.mock.timers.tick(5000)
+    let ended = false
+    void closed.then(() => {
+      ended = true
+    })
+    t.mock.timers.tick(15_000)
+    await new Promise(setImmediate)
+    assert.equal(ended, false)
+    t.mock.timers.tick(10_000)
     await closed
+    finish()
+    await loading
   })
 
   it('takes the last line without its newline', async () => {
