@@ -15,12 +15,19 @@ const SESSION_VARIABLES: Readonly<Record<HookedAgent, string>> = {
 /**
  * Notes the commit that was just made for the session that made it, or for those that a hook has seen in the checkout
  * when a person made it. Never fails.
+ *
+ * @param limitMs time that it may take; by default that of {@link noteSessions}
  */
-export async function answerPostCommit(loaded: LoadedConfig, log: Log, folder: string): Promise<void> {
+export async function answerPostCommit(
+  loaded: LoadedConfig,
+  log: Log,
+  folder: string,
+  limitMs?: number,
+): Promise<void> {
   const found = await readRepositoryFacts(folder).catch(() => null)
   if (found === null) return
   const sessions = sessionOf(loaded.request.env) ?? (await sessionsOn(loaded.dataDir, found))
-  await noteSessions(loaded, log, { folder, sessions, commit: found.commit })
+  await noteSessions(loaded, log, { folder, sessions, commit: found.commit }, limitMs)
 }
 
 /** The session whose agent has made the commit; null where a person has. */

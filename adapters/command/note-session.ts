@@ -10,7 +10,7 @@ import type { HookedAgent } from './hooked-agents.ts'
 import { begunSession, readNoted, writeNoted } from './noted-session.ts'
 import { sendPending } from './send-facts.ts'
 
-/** Time that a hook may take for it, in milliseconds. */
+/** Time that a hook may take for it. */
 const LIMIT_MS = 2000
 
 /** A session that a hook runs for. */
@@ -30,10 +30,10 @@ export interface Sight {
 /**
  * Notes the repository, branch and commit of the folder of sessions, and which commits were made since the last hook. They
  * go to the gateway of each agent; without one, and while it does not answer, they wait in the data folder. Never fails,
- * and takes at most two seconds for all sessions together.
+ * and takes at most `limitMs` for all sessions together.
  */
-export async function noteSessions(loaded: LoadedConfig, log: Log, sight: Sight): Promise<void> {
-  const signal = AbortSignal.timeout(LIMIT_MS)
+export async function noteSessions(loaded: LoadedConfig, log: Log, sight: Sight, limitMs = LIMIT_MS): Promise<void> {
+  const signal = AbortSignal.timeout(limitMs)
   const late = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }))
   const onError = (err: unknown) => log.debug('The repository of the session was not noted.', { err })
   const noting = noteAll(loaded, sight, signal, onError).catch(onError)

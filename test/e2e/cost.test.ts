@@ -18,7 +18,7 @@ import { createLog } from '../../src/config/log.ts'
 import { type RunningGateway, startGateway } from '../adapters/gateway.ts'
 import { createRepository } from '../review/repository.ts'
 import { runHere } from './in-process.ts'
-import { newPlace, type Place, putStore } from './server.ts'
+import { newPlace, PATIENCE_MS, type Place, putStore } from './server.ts'
 
 const log = createLog({ level: 'silent', secrets: () => [] })
 
@@ -47,8 +47,14 @@ describe('hooks of a coding agent, and gazeway cost', () => {
       ...repository,
       place,
       hook: async (sessionId: string, more?: Record<string, string>, agent: HookedAgent = 'claude-code') =>
-        noteSessions(await loaded(more), log, { folder: repository.root, sessions: [{ sessionId, agent }] }),
-      postCommit: async (more?: Record<string, string>) => answerPostCommit(await loaded(more), log, repository.root),
+        noteSessions(
+          await loaded(more),
+          log,
+          { folder: repository.root, sessions: [{ sessionId, agent }] },
+          PATIENCE_MS,
+        ),
+      postCommit: async (more?: Record<string, string>) =>
+        answerPostCommit(await loaded(more), log, repository.root, PATIENCE_MS),
       call: async (session: string) => {
         const reply = await fetch(`${gateway.url}/v1/messages`, {
           method: 'POST',
