@@ -65,7 +65,7 @@ describe('the agent socket of a process', () => {
         for (let id = 0; id < CHATS; id++) {
           client.send({ type: 'chat', content: 'Hello.', id })
           const reply = await client.next()
-          assert.deepEqual([reply.type, reply.id], ['reply', id])
+          assert.deepEqual([reply.type, reply.id], ['reply', id], JSON.stringify(reply))
         }
       }),
     )

@@ -16,8 +16,8 @@ import { untilFree } from './sqlite-dialect.ts'
 import { toRow } from './statements.ts'
 import { createTurns } from './writing-turns.ts'
 
-/** Maximum number of queued reads. Further ones are rejected. */
-const MAX_WAITING = 256
+/** Maximum number of queued reads. Further ones are rejected. A search asks for up to four at the same time. */
+const MAX_WAITING = 1024
 
 const CODE = threadCode({ source: new URL('./reader-thread.ts', import.meta.url), name: 'sqlite-reader' })
 
