@@ -10,7 +10,7 @@ import { scriptArgs } from '../doubles/script.ts'
 
 const DEMO = scriptArgs('scripts/demo.ts')
 
-/** Tests of demos that end before all is told. @param demos the flags of each */
+/** Tests that stop demos early. @param demos the flags of each */
 export const cutShort = (demos: readonly string[][]) =>
   describe('a demo that is cut short', () => {
     const temporary = mkdtempSync(join(tmpdir(), 'gazeway-cut-short-'))

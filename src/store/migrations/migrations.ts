@@ -39,8 +39,9 @@ import { up as projectWordsOnPostgres } from './042_project_words_postgres.ts'
 import { up as outboxAndChatWords } from './043_outbox_and_chat_words.ts'
 import { up as escrowRecipients } from './044_escrow_recipients.ts'
 import { up as callTimes } from './045_call_times.ts'
-import { up as failedCalls } from './046_failed_calls.ts'
-import { up as callsByHour } from './047_calls_by_hour.ts'
+import { up as failedCalls } from './047_failed_calls.ts'
+import { up as callsByHour } from './048_calls_by_hour.ts'
+import { up as matchedReceipts } from './049_matched_receipts.ts'
 
 /** Migrates the store by one step, forward only. */
 export type Migrate = (db: Kysely<unknown>, engine: Engine) => Promise<void>
@@ -89,6 +90,7 @@ export const MIGRATIONS: Migrations = {
   '043_outbox_and_chat_words': outboxAndChatWords,
   '044_escrow_recipients': escrowRecipients,
   '045_call_times': callTimes,
-  '046_failed_calls': failedCalls,
-  '047_calls_by_hour': callsByHour,
+  '047_failed_calls': failedCalls,
+  '048_calls_by_hour': callsByHour,
+  '049_matched_receipts': matchedReceipts,
 }
